@@ -1,0 +1,1 @@
+"""What a neural network costs, exactly, before anyone builds it."""

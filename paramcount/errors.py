@@ -1,0 +1,102 @@
+"""The exception tree: what a user can get wrong, where it stands, and what to do about it."""
+
+from typing import NamedTuple
+
+
+class Position(NamedTuple):
+    """A place in a spec: file, line and column, both from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{printable(self.file)}:{self.line}:{self.column}"
+
+
+class ParamcountError(Exception):
+    """Something the user can mend: `message`, a `hint`, and the `position` it is about.
+
+    `argument` names the layer argument at fault, so that a spec can point at its value; `frames` are the
+    blocks that were being expanded, innermost first; `mask` marks the variants at fault in a sweep.
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        position: Position | None = None,
+        argument: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.position = position
+        self.argument = argument
+        self.frames: list[tuple[str, Position]] = []
+        self.mask = None
+
+    def __str__(self) -> str:
+        where = f"{self.position}: " if self.position else ""
+        lines = [where + self.message]
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        lines += [f"in block {quote(name)}, used at {position}" for name, position in self.frames[:4]]
+        return "\n".join(lines)
+
+
+class SpecError(ParamcountError):
+    """A spec's text or structure is wrong."""
+
+
+class ArgumentError(ParamcountError, ValueError):
+    """An argument of a layer, a block or a function is wrong."""
+
+
+class ShapeError(ParamcountError, ValueError):
+    """A layer cannot take the value that arrives at it."""
+
+
+class ManyErrors(ParamcountError):
+    """Several independent errors of one pass, in the order of their positions; at most twenty are shown."""
+
+    shown = 20
+
+    def __init__(self, errors: list[ParamcountError]) -> None:
+        super().__init__(errors[0].message)
+        self.errors = errors
+
+    def __str__(self) -> str:
+        lines = [str(error) for error in self.errors[: self.shown]]
+        if len(self.errors) > self.shown:
+            lines.append(f"and {len(self.errors) - self.shown} more")
+        return "\n".join(lines)
+
+
+class CheckError(ParamcountError):
+    """The input is fine, but a check of it failed: `expect`, or `verify`."""
+
+    exit_code = 1
+
+
+class MissingPackageError(ParamcountError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+def printable(text: str, limit: int = 120) -> str:
+    """Text that is safe in a terminal: control characters escaped, the middle of a long text left out.
+
+    >>> printable("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    if len(text) > limit:
+        text = f"{text[: limit // 2]}…{text[-limit // 2 :]}"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def quote(text: object) -> str:
+    """The user's own spelling in backticks, safe to print."""
+    return f"`{printable(str(text))}`"

@@ -1,0 +1,16 @@
+"""Where each kind of layer is defined; a kind's module is imported when the kind is first used."""
+
+from importlib import import_module
+
+from paramcount.layer import Layer, registry
+
+MODULES = {
+    "conv": "conv",
+}
+
+
+def find(kind: str) -> type[Layer] | None:
+    """The layer class of a kind, or None where there is no such kind."""
+    if kind not in registry and kind in MODULES:
+        import_module(f"{__name__}.{MODULES[kind]}")
+    return registry.get(kind)
