@@ -6,6 +6,20 @@ from paramcount.layer import Layer, registry
 
 MODULES = {
     "conv": "conv",
+    "conv_transpose": "conv_transpose",
+    "depthwise": "depthwise",
+    "pointwise": "pointwise",
+    "dense": "dense",
+    "embedding": "embedding",
+    "parameter": "parameter",
+    "prelu": "prelu",
+    "batch_norm": "norm",
+    "layer_norm": "norm",
+    "group_norm": "norm",
+    "instance_norm": "norm",
+    "rms_norm": "norm",
+    "local_response_norm": "normalize",
+    "l2_norm": "normalize",
 }
 
 

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.errors import ShapeError
 from paramcount.fields import Flag, Padding, PerAxis, Whole, field
 from paramcount.layer import Layer, Param, Shape, Work, along
-from paramcount.layers.window import describe, paddings, positions
+from paramcount.layers.accept import spatial_axes
+from paramcount.layers.weight_norm import gain, normalization, normalized
+from paramcount.layers.window import describe, kernel_axes, paddings, positions
 from paramcount.numeric import exact_div, minimum, product
-
-AXIS_NAMES = {1: ("time",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 
 
 @dataclass(frozen=True)
@@ -17,7 +16,8 @@ class Conv(Layer, kind="conv"):
     """A convolution over one, two or three spatial axes, without bias unless asked for.
 
     Weights: kernel positions × channels / groups × out. MACs: kernel positions × channels / groups × out ×
-    the smaller of input and output positions. `weight_norm` adds one gain for each output channel.
+    the smaller of input and output positions. Elementwise: 1 per output element for the bias; `weight_norm`
+    adds one gain for each output channel, 3 operations per weight and 2 per gain.
 
     >>> Conv(out=32, kernel=3, stride=2).work(Shape.of(224, 224, 3)).macs
     10838016
@@ -26,7 +26,7 @@ class Conv(Layer, kind="conv"):
     out: int = field(Whole())
     kernel: int | tuple[int, ...] = field(PerAxis())
     stride: int | tuple[int, ...] = field(PerAxis(), 1)
-    padding: Any = field(Padding(), "same")
+    padding: str | int | tuple = field(Padding(), "same")
     dilation: int | tuple[int, ...] = field(PerAxis(), 1)
     groups: int = field(Whole(), 1)
     bias: bool = field(Flag(), False)
@@ -40,12 +40,13 @@ class Conv(Layer, kind="conv"):
         ({"out": 4, "kernel": 4, "padding": ((3, 1),), "weight_norm": True}, (17, 5)),
         ({"out": 4, "kernel": 2, "stride": (1, 2, 2), "padding": "valid"}, (5, 6, 7, 3)),
         ({"out": 4, "kernel": 3, "padding": 4}, (3, 3, 2)),
+        ({"out": 4, "kernel": 1, "stride": 3}, (7, 8, 2)),
+        ({"out": 2, "kernel": 5, "padding": "same"}, (2, 3)),
     )
 
     @property
     def setting(self) -> str:
-        groups = f" g{self.groups}" if self.groups != 1 else ""
-        return describe(self.kernel, self.stride) + groups
+        return describe(self.kernel, self.stride, self.dilation) + (f" g{self.groups}" if self.groups != 1 else "")
 
     def output_shape(self, x: Shape) -> Shape:
         axes = spatial_axes(x, "conv")
@@ -54,40 +55,23 @@ class Conv(Layer, kind="conv"):
         return Shape((*positions(x.spatial, *self.window(axes)), self.out), x.layout)
 
     def params(self, x: Shape) -> dict[str, Param]:
-        axes = spatial_axes(x, "conv")
-        kernel = dict(zip(AXIS_NAMES[axes], along("kernel", self.kernel, axes), strict=True))
+        kernel = kernel_axes(self.kernel, spatial_axes(x, "conv"))
         tensors = {"weight": Param({**kernel, "input": x.channels // self.groups, "output": self.out}, "weight")}
         if self.bias:
             tensors["bias"] = Param({"output": self.out}, "bias", "zeros")
         if self.weight_norm:
-            tensors["gain"] = Param({"output": self.out}, "norm", "ones")
+            tensors["gain"] = gain(self.out)
         return tensors
 
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
-        kernel = product(along("kernel", self.kernel, x.rank - 1))
-        spots = minimum(product(x.spatial), product(y.spatial))
-        macs = kernel * spots * (x.channels // self.groups) * self.out
-        return Work(macs, y.elements if self.bias else 0)
+        weights = product(along("kernel", self.kernel, x.rank - 1)) * (x.channels // self.groups) * self.out
+        work = Work(weights * minimum(product(x.spatial), product(y.spatial)), y.elements if self.bias else 0)
+        return work + normalization(weights, self.out) if self.weight_norm else work
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import lax
-        from jax.numpy import sqrt
-
-        axes = x.ndim - 1
-        kernel, stride, dilation, padding = self.window(axes)
-        weight = params["weight"]
-        if self.weight_norm:
-            weight = params["gain"] * weight / sqrt((weight**2).sum(tuple(range(axes + 1))))
-        y = lax.conv_general_dilated(
-            x[None],
-            weight,
-            stride,
-            paddings(x.shape[:-1], kernel, stride, dilation, padding),
-            rhs_dilation=dilation,
-            dimension_numbers=channels_last(axes),
-            feature_group_count=self.groups,
-        )[0]
+        weight = normalized(params["weight"], params["gain"]) if self.weight_norm else params["weight"]
+        y = convolve(x, weight, *self.window(x.ndim - 1), self.groups)
         return y + params["bias"] if self.bias else y
 
     def window(self, axes: int) -> tuple[tuple, tuple, tuple, Any]:
@@ -100,14 +84,19 @@ class Conv(Layer, kind="conv"):
         )
 
 
-def spatial_axes(x: Shape, kind: str) -> int:
-    """The number of spatial axes of a value that a convolution can take; raises ShapeError for others."""
-    if x.layout == "tokens" or x.rank not in (2, 3, 4):
-        raise ShapeError(
-            f"`{kind}` needs a sequence, an image or a volume, and got {x.layout} {x}",
-            hint="use `dense`, or an image input",
-        )
-    return x.rank - 1
+def convolve(x: Any, weight: Any, kernel: tuple, stride: tuple, dilation: tuple, padding: Any, groups: int) -> Any:
+    """The convolution of one example, channels last, with a kernel [..., input / groups, output], in JAX."""
+    from jax import lax
+
+    return lax.conv_general_dilated(
+        x[None],
+        weight,
+        stride,
+        paddings(x.shape[:-1], kernel, stride, dilation, padding),
+        rhs_dilation=dilation,
+        dimension_numbers=channels_last(len(kernel)),
+        feature_group_count=groups,
+    )[0]
 
 
 def channels_last(axes: int) -> tuple[str, str, str]:

@@ -2,33 +2,48 @@
 
 from typing import Any
 
-from paramcount.errors import ArgumentError, ShapeError, quote
+from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layer import along
-from paramcount.numeric import Size, ceil_div, decide, maximum, require
+from paramcount.numeric import Size, ceil_div, maximum, require
+
+AXIS_NAMES = {1: ("time",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 
 
 def axis_padding(size: Size, kernel: Size, stride: Size, dilation: Size, padding: Any) -> tuple[Size, Size]:
-    """The padding before and after one axis; `padding` is same, half, valid, a number, or a pair."""
-    reach = dilation * (kernel - 1) + 1
+    """The padding before and after one axis; `padding` is same, half, valid, a number, or a pair.
+
+    >>> axis_padding(28, 3, 2, 1, "same")  # 14 windows reach over 29 positions: the odd one goes behind
+    (0, 1)
+    """
+    if isinstance(padding, tuple):
+        return padding
+    if not isinstance(padding, str):
+        return padding, padding
     if padding == "valid":
         return 0, 0
     if padding == "half":
         return dilation * (kernel // 2), dilation * (kernel // 2)
-    if padding == "same":
-        total = maximum((ceil_div(size, stride) - 1) * stride + reach - size, 0)
-        return total // 2, total - total // 2
-    return padding if isinstance(padding, tuple) else (padding, padding)
+    reach = dilation * (kernel - 1) + 1
+    total = maximum((ceil_div(size, stride) - 1) * stride + reach - size, 0)
+    return total // 2, total - total // 2
+
+
+def each_axis(padding: Any, axes: int) -> tuple:
+    """The padding's own entry for each axis."""
+    if not isinstance(padding, tuple):
+        return (padding,) * axes
+    if len(padding) != axes:
+        raise ArgumentError(
+            f"padding has {len(padding)} entries for {axes} axes",
+            hint="give one number for all axes, or one entry for each",
+            argument="padding",
+        )
+    return padding
 
 
 def paddings(sizes: tuple, kernel: tuple, stride: tuple, dilation: tuple, padding: Any) -> list[tuple[Size, Size]]:
     """The padding before and after every axis."""
-    if isinstance(padding, tuple) and len(padding) != len(sizes):
-        raise ArgumentError(
-            f"padding has {len(padding)} entries for {len(sizes)} axes",
-            hint="give one number for all axes, or one entry for each",
-            argument="padding",
-        )
-    each = padding if isinstance(padding, tuple) else (padding,) * len(sizes)
+    each = each_axis(padding, len(sizes))
     return [axis_padding(*axis) for axis in zip(sizes, kernel, stride, dilation, each, strict=True)]
 
 
@@ -38,22 +53,34 @@ def positions(sizes: tuple, kernel: tuple, stride: tuple, dilation: tuple, paddi
     result = []
     for size, width, step, spread, (before, after) in zip(sizes, kernel, stride, dilation, pads, strict=True):
         reach = spread * (width - 1) + 1
+        padded = size + before + after
         require(
-            size + before + after >= reach,
+            padded >= reach,
             "the kernel spans {} positions, the padded input has {}",
             reach,
-            size + before + after,
+            padded,
             error=ShapeError,
             hint="use a smaller kernel or more padding",
+            argument="kernel",
         )
-        result.append((size + before + after - reach) // step + 1)
+        result.append((padded - reach) // step + 1)
     return tuple(result)
 
 
-def describe(kernel: Any, stride: Any = 1, axes: int = 2) -> str:
-    """A window in brief: `3×3/2`."""
-    sizes = "×".join(map(str, along("kernel", kernel, axes)))
-    steps = along("stride", stride, axes)
-    if all(step == 1 for step in steps):
-        return sizes
-    return f"{sizes}/{steps[0]}" if len(set(steps)) == 1 else f"{sizes}/" + "×".join(map(str, steps))
+def kernel_axes(kernel: Any, axes: int) -> dict[str, Size]:
+    """The kernel's size along each spatial axis, by the axis's name."""
+    return dict(zip(AXIS_NAMES[axes], along("kernel", kernel, axes), strict=True))
+
+
+def describe(kernel: Any, stride: Any = 1, dilation: Any = 1) -> str:
+    """A window in brief, as for an image where no argument tells the number of axes.
+
+    >>> describe(3, 2), describe((1, 7)), describe(3, 1, 2)
+    ('3×3/2', '1×7', '3×3 d2')
+    """
+    text = "×".join(map(str, kernel if isinstance(kernel, tuple) else (kernel, kernel)))
+    for mark, value in (("/", stride), (" d", dilation)):
+        values = value if isinstance(value, tuple) else (value,)
+        if any(each != 1 for each in values):
+            text += mark + ("×".join(map(str, values)) if len(set(values)) > 1 else str(values[0]))
+    return text

@@ -1,0 +1,148 @@
+"""The transposed convolution: every input position paints one kernel into the output."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.errors import ShapeError
+from paramcount.fields import Flag, Padding, PerAxis, Whole, field
+from paramcount.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.accept import spatial_axes
+from paramcount.layers.conv import channels_last
+from paramcount.layers.window import axis_padding, describe, each_axis, kernel_axes
+from paramcount.numeric import Size, exact_div, maximum, minimum, product, require
+
+
+@dataclass(frozen=True)
+class ConvTranspose(Layer, kind="conv_transpose"):
+    """A transposed convolution over one, two or three spatial axes: a convolution's way back.
+
+    Along an axis of n positions: (n - 1) · stride + dilation · (kernel - 1) + 1 - padding + output_padding; with
+    padding `same`, n · stride. Weights [kernel, channels, out / groups], as in PyTorch but for the order. MACs:
+    kernel positions × channels × out / groups × the smaller of input and output positions: inserted zeros are
+    no work. Elementwise: 1 per output element for the bias.
+
+    >>> ConvTranspose(out=32, kernel=2, stride=2).work(Shape.of(16, 16, 64)).macs  # 4 · 64 · 32 · 16²
+    2097152
+    """
+
+    out: int = field(Whole())
+    kernel: int | tuple[int, ...] = field(PerAxis())
+    stride: int | tuple[int, ...] = field(PerAxis(), 1)
+    padding: str | int | tuple = field(Padding(), "same")
+    output_padding: int | tuple[int, ...] = field(PerAxis(at_least=0), 0)
+    dilation: int | tuple[int, ...] = field(PerAxis(), 1)
+    groups: int = field(Whole(), 1)
+    bias: bool = field(Flag(), False)
+
+    by_name = ("output_padding", "dilation", "groups", "bias")
+    examples = (
+        ({"out": 3, "kernel": 2, "stride": 2}, (5, 4, 6)),
+        ({"out": 4, "kernel": 4, "stride": 2, "padding": 1, "bias": True}, (4, 5, 2)),
+        ({"out": 6, "kernel": 3, "stride": 2, "padding": 1, "output_padding": (1, 0), "groups": 2}, (5, 4, 4)),
+        ({"out": 4, "kernel": 5, "stride": 3, "padding": 2, "output_padding": 2, "dilation": 2}, (6, 3)),
+        ({"out": 2, "kernel": (3, 5, 2), "stride": (2, 1, 1), "padding": (0, 4, 2)}, (3, 6, 7, 2)),
+        ({"out": 3, "kernel": 3, "dilation": 3, "padding": "valid"}, (4, 5, 2)),
+        ({"out": 3, "kernel": 3, "stride": 4}, (5, 2)),
+        ({"out": 3, "kernel": 5, "stride": 2, "padding": "half"}, (5, 4, 2)),
+        ({"out": 2, "kernel": 2, "padding": ((1, 2), (3, 1))}, (7, 6, 3)),
+    )
+
+    @property
+    def setting(self) -> str:
+        return describe(self.kernel, self.stride, self.dilation) + (f" g{self.groups}" if self.groups != 1 else "")
+
+    def output_shape(self, x: Shape) -> Shape:
+        axes = spatial_axes(x, "conv_transpose")
+        exact_div(x.channels, self.groups, "{} input channels do not divide into {} groups", argument="groups")
+        exact_div(self.out, self.groups, "{} output channels do not divide into {} groups", argument="groups")
+        return Shape((*self.positions(x.spatial, axes), self.out), x.layout)
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        kernel = kernel_axes(self.kernel, spatial_axes(x, "conv_transpose"))
+        tensors = {"weight": Param({**kernel, "input": x.channels, "output": self.out // self.groups}, "weight")}
+        if self.bias:
+            tensors["bias"] = Param({"output": self.out}, "bias", "zeros")
+        return tensors
+
+    def work(self, x: Shape) -> Work:
+        y = self.output_shape(x)
+        weights = product(along("kernel", self.kernel, x.rank - 1)) * x.channels * (self.out // self.groups)
+        return Work(weights * minimum(product(x.spatial), product(y.spatial)), y.elements if self.bias else 0)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import lax
+        from jax.numpy import flip
+
+        axes = x.ndim - 1
+        edges = []
+        for size, (width, step, spread, pad, extra) in zip(x.shape[:-1], self.window(axes), strict=True):
+            before, after = self.trim(size, width, step, spread, pad)
+            edges.append((spread * (width - 1) - before, spread * (width - 1) - after + extra))
+        weight = flip(params["weight"], tuple(range(axes)))
+        if self.groups > 1:  # [kernel, groups · input, output] to [kernel, input, groups · output], as JAX has it
+            kernel, part = weight.shape[:axes], weight.shape[-1]
+            weight = weight.reshape(*kernel, self.groups, -1, part).swapaxes(axes, axes + 1)
+            weight = weight.reshape(*kernel, -1, self.out)
+        y = lax.conv_general_dilated(
+            x[None],
+            weight,
+            (1,) * axes,
+            edges,
+            lhs_dilation=along("stride", self.stride, axes),
+            rhs_dilation=along("dilation", self.dilation, axes),
+            dimension_numbers=channels_last(axes),
+            feature_group_count=self.groups,
+        )[0]
+        return y + params["bias"] if self.bias else y
+
+    def window(self, axes: int) -> list[tuple]:
+        """Kernel, stride, dilation, padding and output padding of each axis."""
+        whole = (("kernel", self.kernel), ("stride", self.stride), ("dilation", self.dilation))
+        columns = [along(name, value, axes) for name, value in whole]
+        columns += [each_axis(self.padding, axes), along("output_padding", self.output_padding, axes)]
+        return list(zip(*columns, strict=True))
+
+    @staticmethod
+    def trim(size: Size, width: Size, step: Size, spread: Size, padding: Any) -> tuple[Size, Size]:
+        """What is cut off before and after one axis; for `same`, what a convolution back would pad."""
+        if isinstance(padding, str) and padding == "same":
+            surplus = spread * (width - 1) + 1 - step
+            before = maximum(surplus, 0) // 2
+            return before, surplus - before
+        return axis_padding(size, width, step, spread, padding)
+
+    def positions(self, sizes: tuple[Size, ...], axes: int) -> list[Size]:
+        """How many positions come out along each axis."""
+        result = []
+        for size, (width, step, spread, pad, extra) in zip(sizes, self.window(axes), strict=True):
+            require(
+                (extra < step) | (extra < spread),
+                "output_padding {} must be less than the stride {} or the dilation {}",
+                extra,
+                step,
+                spread,
+                argument="output_padding",
+            )
+            if isinstance(pad, str) and pad == "same":
+                require(
+                    extra == 0,
+                    "output_padding {} has no place with padding `same`, which gives {} positions",
+                    extra,
+                    size * step,
+                    hint="give `padding` as a number to use `output_padding`",
+                    argument="output_padding",
+                )
+            before, after = self.trim(size, width, step, spread, pad)
+            full = (size - 1) * step + spread * (width - 1) + 1 + extra
+            require(
+                full - before - after >= 1,
+                "padding {} and {} leaves nothing of {} output positions",
+                before,
+                after,
+                full,
+                error=ShapeError,
+                hint="use less padding",
+                argument="padding",
+            )
+            result.append(full - before - after)
+        return result

@@ -1,0 +1,75 @@
+"""Convolutions in which each channel keeps to itself."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.fields import Flag, Padding, PerAxis, Whole, field
+from paramcount.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.accept import spatial_axes
+from paramcount.layers.conv import convolve
+from paramcount.layers.window import describe, kernel_axes, positions
+from paramcount.numeric import minimum, product
+
+
+@dataclass(frozen=True)
+class Depthwise(Layer, kind="depthwise"):
+    """A convolution that gives each channel `multiplier` kernels of its own; the channels of one stay together.
+
+    Weights: kernel positions × channels × multiplier. MACs: that × the smaller of input and output positions.
+    Elementwise: 1 per output element for the bias.
+
+    >>> Depthwise(kernel=3).work(Shape.of(13, 13, 512)).macs  # 9 · 512 · 13²
+    778752
+    """
+
+    kernel: int | tuple[int, ...] = field(PerAxis())
+    stride: int | tuple[int, ...] = field(PerAxis(), 1)
+    multiplier: int = field(Whole(), 1)
+    padding: str | int | tuple = field(Padding(), "same")
+    dilation: int | tuple[int, ...] = field(PerAxis(), 1)
+    bias: bool = field(Flag(), False)
+
+    by_name = ("dilation", "bias")
+    examples = (
+        ({"kernel": 3}, (7, 7, 5)),
+        ({"kernel": 3, "stride": 2, "bias": True}, (8, 7, 4)),
+        ({"kernel": 7, "stride": 2, "multiplier": 8, "padding": 3}, (11, 12, 3)),
+        ({"kernel": 4, "padding": "valid", "bias": True}, (9, 6)),
+        ({"kernel": (3, 5), "dilation": (2, 1), "padding": "half"}, (6, 5, 2)),
+        ({"kernel": 3, "multiplier": 2, "stride": (1, 2, 1)}, (3, 4, 5, 2)),
+    )
+
+    @property
+    def setting(self) -> str:
+        several = f" m{self.multiplier}" if self.multiplier != 1 else ""
+        return describe(self.kernel, self.stride, self.dilation) + several
+
+    def output_shape(self, x: Shape) -> Shape:
+        axes = spatial_axes(x, "depthwise")
+        return Shape((*positions(x.spatial, *self.window(axes)), x.channels * self.multiplier), x.layout)
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        kernel = kernel_axes(self.kernel, spatial_axes(x, "depthwise"))
+        out = x.channels * self.multiplier
+        tensors = {"weight": Param({**kernel, "input": 1, "output": out}, "weight")}
+        if self.bias:
+            tensors["bias"] = Param({"output": out}, "bias", "zeros")
+        return tensors
+
+    def work(self, x: Shape) -> Work:
+        y = self.output_shape(x)
+        weights = product(along("kernel", self.kernel, x.rank - 1)) * y.channels
+        return Work(weights * minimum(product(x.spatial), product(y.spatial)), y.elements if self.bias else 0)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        y = convolve(x, params["weight"], *self.window(x.ndim - 1), x.shape[-1])
+        return y + params["bias"] if self.bias else y
+
+    def window(self, axes: int) -> tuple[tuple, tuple, tuple, Any]:
+        """Kernel, stride and dilation for each axis, and the padding."""
+        return (
+            along("kernel", self.kernel, axes),
+            along("stride", self.stride, axes),
+            along("dilation", self.dilation, axes),
+            self.padding,
+        )

@@ -1,0 +1,237 @@
+"""Norms with statistics over the batch, a layer, a group, or an instance, and a learned scale for each channel.
+
+Elementwise operations are those per element: normalizing costs 5 (1 for the sum of the mean, 1 to subtract it, 2 to
+square and sum, 1 to scale by the reciprocal deviation), the affine part 1 for the scale and 1 for the bias. The few
+operations on the statistics themselves are not counted.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.errors import ShapeError
+from paramcount.fields import Flag, Number, Whole, field
+from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.layers.accept import has_channels
+from paramcount.numeric import exact_div
+
+MOMENTUM = 0.1  # the share of a new batch in the running statistics
+
+
+@dataclass(frozen=True)
+class BatchNorm(Layer, kind="batch_norm"):
+    """Normalizes each channel over the batch and all positions; in inference by the running statistics.
+
+    Scale and bias: channels each; buffers: running mean and variance, channels each. Elementwise: 2 per element,
+    since in inference it is one multiplication and one addition for each channel, also where not affine.
+    Source: https://arxiv.org/abs/1502.03167
+
+    >>> BatchNorm().work(Shape.of(112, 112, 32)).elementwise  # 2 · 112² · 32
+    802816
+    """
+
+    eps: float = field(Number(at_least=0), 1e-5)
+    affine: bool = field(Flag(), True)
+
+    by_name = ("eps", "affine")
+    examples = (({}, (5, 4, 3)), ({"affine": False}, (6, 2)), ({"eps": 1e-3}, (7,)), ({}, (2, 3, 4, 2)))
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_channels(x, "batch_norm")
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        channels = {"channels": x.channels}
+        buffers = {"mean": Param(channels, "buffer", "zeros"), "var": Param(channels, "buffer", "ones")}
+        return affine(x.channels, self.affine, self.affine) | buffers
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, 2 * x.elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax.numpy import square
+
+        mean, var = params["mean"], params["var"]
+        if context.train:
+            axes = tuple(range(x.ndim - 1))
+            old_mean, old_var = mean, var
+            mean = context.batch_mean(x.mean(axes))
+            var = context.batch_mean(square(x - mean).mean(axes))
+            context.update(
+                mean=(1 - MOMENTUM) * old_mean + MOMENTUM * mean,
+                var=(1 - MOMENTUM) * old_var + MOMENTUM * var,
+            )
+        return transform(scaled(x - mean, var, self.eps), params)
+
+
+@dataclass(frozen=True)
+class LayerNorm(Layer, kind="layer_norm"):
+    """Normalizes the last axis at each position. Scale: channels; bias: channels.
+
+    Elementwise: 5 per element, 1 more for the scale and 1 for the bias. Source: https://arxiv.org/abs/1607.06450
+
+    >>> LayerNorm().work(Shape.of(197, 768)).elementwise  # 7 · 197 · 768
+    1059072
+    """
+
+    eps: float = field(Number(at_least=0), 1e-5)
+    affine: bool = field(Flag(), True)
+    bias: bool = field(Flag(), True)
+
+    by_name = ("eps", "affine", "bias")
+    examples = (({}, (5, 6)), ({"bias": False}, (4, 3, 6)), ({"affine": False, "eps": 1e-6}, (7,)))
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_channels(x, "layer_norm")
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return affine(x.channels, self.affine, self.affine and self.bias)
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, (5 + self.affine + (self.affine and self.bias)) * x.elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        return transform(normalized(x, (x.ndim - 1,), self.eps), params)
+
+
+@dataclass(frozen=True)
+class GroupNorm(Layer, kind="group_norm"):
+    """Normalizes each of `groups` groups of neighbouring channels over all positions. Scale and bias: channels each.
+
+    Elementwise: 5 per element, 2 more where affine. Source: https://arxiv.org/abs/1803.08494
+
+    >>> GroupNorm().work(Shape.of(28, 28, 64)).elementwise  # 7 · 28² · 64
+    351232
+    """
+
+    groups: int = field(Whole(), 32)
+    eps: float = field(Number(at_least=0), 1e-5)
+    affine: bool = field(Flag(), True)
+
+    by_name = ("eps", "affine")
+    examples = (
+        ({"groups": 2}, (5, 4, 6)),
+        ({}, (3, 64)),
+        ({"groups": 3, "affine": False}, (6,)),
+        ({"groups": 1}, (2, 3, 4, 2)),
+    )
+
+    @property
+    def setting(self) -> str:
+        return f"g{self.groups}"
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_channels(x, "group_norm")
+        exact_div(x.channels, self.groups, "{} channels do not divide into {} groups", argument="groups")
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return affine(x.channels, self.affine, self.affine)
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, (7 if self.affine else 5) * x.elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        parts = x.reshape(*x.shape[:-1], self.groups, -1)
+        axes = (*range(x.ndim - 1), x.ndim)
+        return transform(normalized(parts, axes, self.eps).reshape(x.shape), params)
+
+
+@dataclass(frozen=True)
+class InstanceNorm(Layer, kind="instance_norm"):
+    """Normalizes each channel of one example over all its positions. Scale and bias: channels each, no buffers.
+
+    Elementwise: 5 per element, 2 more where affine. Source: https://arxiv.org/abs/1607.08022
+
+    >>> InstanceNorm().work(Shape.of(20, 20, 8)).elementwise  # 7 · 20² · 8
+    22400
+    """
+
+    eps: float = field(Number(at_least=0), 1e-5)
+    affine: bool = field(Flag(), True)
+
+    by_name = ("eps", "affine")
+    examples = (({}, (5, 4, 3)), ({"affine": False}, (6, 2)), ({"eps": 1e-3}, (2, 3, 4, 2)))
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_channels(x, "instance_norm")
+        if x.rank == 1:
+            raise ShapeError(
+                f"`instance_norm` averages over positions, and got {x.layout} {x}",
+                hint="use `layer_norm` or `batch_norm`",
+            )
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return affine(x.channels, self.affine, self.affine)
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, (7 if self.affine else 5) * x.elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        return transform(normalized(x, tuple(range(x.ndim - 1)), self.eps), params)
+
+
+@dataclass(frozen=True)
+class RmsNorm(Layer, kind="rms_norm"):
+    """Divides the last axis by its root mean square at each position. Scale: channels; no bias.
+
+    Elementwise: 3 per element (2 to square and sum, 1 to scale), 1 more where affine.
+    Source: https://arxiv.org/abs/1910.07467
+
+    >>> RmsNorm().work(Shape.of(16, 4096)).elementwise  # 4 · 16 · 4096
+    262144
+    """
+
+    eps: float = field(Number(at_least=0), 1e-6)
+    affine: bool = field(Flag(), True)
+
+    by_name = ("eps", "affine")
+    examples = (({}, (5, 6)), ({"affine": False}, (4, 3, 6)), ({"eps": 1e-5}, (7,)))
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_channels(x, "rms_norm")
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return affine(x.channels, self.affine, False)
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, (4 if self.affine else 3) * x.elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax.numpy import square
+
+        return transform(scaled(x, square(x).mean(-1, keepdims=True), self.eps), params)
+
+
+def affine(channels: Any, scale: bool, bias: bool) -> dict[str, Param]:
+    """The learned scale and bias of each channel, where wanted."""
+    tensors = {}
+    if scale:
+        tensors["scale"] = Param({"channels": channels}, "norm", "ones")
+    if bias:
+        tensors["bias"] = Param({"channels": channels}, "norm", "zeros")
+    return tensors
+
+
+def normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
+    """Mean 0 and variance 1 over the axes, in JAX; the variance in a second pass over the values."""
+    from jax.numpy import square
+
+    centred = x - x.mean(axes, keepdims=True)
+    return scaled(centred, square(centred).mean(axes, keepdims=True), eps)
+
+
+def scaled(centred: Any, var: Any, eps: float) -> Any:
+    """Divided by the deviation, in JAX."""
+    from jax.lax import rsqrt
+
+    return centred * rsqrt(var + eps)
+
+
+def transform(x: Any, params: dict[str, Any]) -> Any:
+    """Each channel by its learned scale and bias, as far as there are any."""
+    if "scale" in params:
+        x = x * params["scale"]
+    return x + params["bias"] if "bias" in params else x

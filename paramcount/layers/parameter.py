@@ -1,0 +1,42 @@
+"""A tensor that is learned by itself."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from paramcount.fields import Sizes, Word, field
+from paramcount.layer import Layer, Param, Shape, Work
+
+
+@dataclass(frozen=True)
+class Parameter(Layer, kind="parameter"):
+    """A source of one learned tensor, such as positions, class tokens or layer scales; it costs no work.
+
+    It ignores the value that arrives; an empty shape is a scalar.
+
+    >>> Parameter(shape=[50, 768]).params()["value"].size
+    38400
+    """
+
+    shape: tuple[int, ...] = field(Sizes(at_least=1))
+    init: str = field(Word("normal", "zeros", "ones"), "normal")
+
+    takes_prev: ClassVar[bool] = False
+    by_name = ("init",)
+    examples = (
+        ({"shape": [3, 4]},),
+        ({"shape": []},),
+        ({"shape": [1, 2, 3, 4, 5], "init": "ones"},),
+    )
+
+    def output_shape(self) -> Shape:
+        return Shape.of(*self.shape)
+
+    def params(self) -> dict[str, Param]:
+        axes = {f"axis{position}": size for position, size in enumerate(self.shape)}
+        return {"value": Param(axes, "table", self.init)}
+
+    def work(self) -> Work:
+        return Work()
+
+    def forward(self, params: dict[str, Any], *, context: Any) -> Any:
+        return params["value"]
