@@ -1,6 +1,6 @@
 """The exception tree: what a user can get wrong, where it stands, and what to do about it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Position(NamedTuple):
@@ -37,7 +37,7 @@ class ParamcountError(Exception):
         self.position = position
         self.argument = argument
         self.frames: list[tuple[str, Position]] = []
-        self.mask = None
+        self.mask: Any = None
 
     def __str__(self) -> str:
         where = f"{self.position}: " if self.position else ""
@@ -74,6 +74,14 @@ class ManyErrors(ParamcountError):
         if len(self.errors) > self.shown:
             lines.append(f"and {len(self.errors) - self.shown} more")
         return "\n".join(lines)
+
+
+class Undecided(ParamcountError):
+    """A condition that holds for some variants of a sweep, marked by `mask`, and not for the others."""
+
+    def __init__(self, message: str, *, mask: Any) -> None:
+        super().__init__(message)
+        self.mask = mask
 
 
 class CheckError(ParamcountError):
