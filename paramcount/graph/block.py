@@ -1,0 +1,51 @@
+"""Blocks: items that are written as other items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from paramcount.errors import ParamcountError, Position
+from paramcount.graph.builder import Builder
+from paramcount.graph.tree import Group
+from paramcount.layer import Item, Shape
+
+
+class Block(Item):
+    """Something that is expanded into items when its inputs' shapes are known. Subclass it to write one in Python.
+
+    `inputs` are the values that it is given beyond the one that arrives, by the names that its items use for
+    them; `outputs` names its results, if it has several.
+    """
+
+    kind: str = "block"
+    outputs: Sequence[str] = ()
+    setting: str = ""
+    position: Position | None = None  # where it is used
+    declared: dict[str, Position] | None = None  # names that are given somewhere in it
+
+    def inputs(self) -> dict[str, Any]:
+        return {}
+
+    def expand(self, *inputs: Shape | None) -> Sequence[Item]:
+        """The items; `inputs` are the shapes of the value that arrives, and of `inputs()` in their order."""
+        raise NotImplementedError
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        given = {key: None if path is None else builder.optional_path(path, key) for key, path in self.inputs().items()}
+        arrived = builder.prev
+        builder.open(self.kind, name)
+        outer = builder.enter(self.declared, root=True)
+        builder.scope.names.update(given)
+        try:
+            builder.run(self.expand(*(value and value.shape for value in (arrived, *given.values()))))
+            results = [builder.path(output, str(output)) for output in self.outputs]
+            builder.leave(outer)
+        except ParamcountError as error:
+            if self.position is not None and error.position not in (None, self.position):
+                error.frames.append((self.kind, self.position))
+            raise
+        if results:
+            builder.prev = results[0]
+        builder.close(self.kind, self.setting, Group("", self.kind, setting=self.setting, scope=True))
+        builder.results = tuple(results) or (builder.prev,)

@@ -1,0 +1,143 @@
+"""Bodies that run on pieces, on steps, or by experts: `each`, `scan`, `moe`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from paramcount.errors import ShapeError, quote
+from paramcount.graph.builder import Builder
+from paramcount.graph.loops import same_shape, same_sizes
+from paramcount.graph.tree import Experts, Pieces, Steps
+from paramcount.layer import Item, Shape
+from paramcount.layers.pattern import each_shapes, result_shape
+from paramcount.layers.route import Combine, Router
+from paramcount.numeric import product
+
+
+@dataclass(frozen=True)
+class Each(Item):
+    """A body on every piece of a value, with the same weights: `"t h w c -> t | h w c"`.
+
+    `sizes` are the pattern's axis sizes; `along` maps further values by patterns of their own.
+    """
+
+    pattern: str
+    body: Sequence[Item]
+    sizes: Mapping[str, Any] = field(default_factory=dict)
+    along: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        source = builder.arrived()
+        sizes = dict(self.sizes)
+        mapped, piece_sizes = each_shapes(self.pattern, source.shape, sizes)
+        builder.open("each", name)
+        pieces = Pieces("", "each", pattern=self.pattern, sizes=sizes, source=source, count=product(mapped))
+        outer = builder.enter()
+        for given, pattern in self.along.items():
+            whole = builder.path(given, "")
+            mapped_too, sizes_too = each_shapes(pattern, whole.shape, sizes)
+            if not same_sizes(mapped, mapped_too):
+                raise ShapeError(
+                    f"{quote(given)} has {product(mapped_too)} pieces, and the value that arrives {product(mapped)}",
+                    hint="both patterns must map axes of the same sizes",
+                )
+            inside = builder.value(Shape.of(*sizes_too))
+            pieces.along.append((pattern, whole, inside))
+            builder.scope.names[str(given)] = inside
+        pieces.piece = builder.prev = builder.value(Shape.of(*piece_sizes))
+        builder.run(self.body)
+        pieces.result = builder.arrived()
+        builder.leave(outer)
+        builder.prev = builder.value(result_shape(self.pattern, source.shape, sizes, pieces.result.shape))
+        builder.results = (builder.prev,)
+        builder.close("each", group=pieces)
+
+
+@dataclass(frozen=True)
+class Scan(Item):
+    """A body on each step of the first axis, with carried values.
+
+    `carry` gives each carried value its start: a path, or sizes for zeros; `next` the path of its next value.
+    """
+
+    carry: Mapping[str, Any]
+    body: Sequence[Item]
+    next: Mapping[str, Any]
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        source = builder.arrived()
+        if source.shape.rank < 2:
+            raise ShapeError(
+                f"`scan` walks the first axis of a value, and got {source.shape.layout} {source.shape}",
+                hint="give it a sequence, (steps, width)",
+            )
+        builder.open("scan", name)
+        steps = Steps("", "scan", source=source, count=source.shape.sizes[0])
+        starts = {
+            given: Shape.of(*start) if is_sizes(start) else builder.path(start, str(given))
+            for given, start in self.carry.items()
+        }
+        outer = builder.enter()
+        inside = {}
+        for given, start in starts.items():
+            inside[given] = builder.value(start if isinstance(start, Shape) else start.shape)
+            builder.scope.give(given, inside[given])
+        steps.step = builder.prev = builder.value(Shape.of(*source.shape.sizes[1:]))
+        builder.run(self.body)
+        steps.result = builder.arrived()
+        for given, start in starts.items():
+            if given not in self.next:
+                raise ShapeError(
+                    f"`scan` carries {quote(given)} and does not say what is next", hint=f"next: {{{given}: prev}}"
+                )
+            after = builder.path(self.next[given], f"next_{given}")
+            if not same_shape(inside[given], after):
+                raise ShapeError(
+                    f"the carried value {quote(given)} is {inside[given].shape} at first and {after.shape} after a step",
+                    hint="a carried value keeps its shape",
+                )
+            steps.carry.append((start, inside[given], after))
+        builder.leave(outer)
+        builder.prev = builder.value(Shape.of(steps.count, *steps.result.shape.sizes))
+        builder.results = (builder.prev,)
+        builder.close("scan", group=steps)
+
+
+@dataclass(frozen=True)
+class Moe(Item):
+    """Experts of equal bodies, of which each token uses the `top_k` that a router chooses.
+
+    Parameters × experts, work × top_k; the router is a matrix product without bias, `softmax` or `sigmoid`.
+    """
+
+    experts: int
+    top_k: int
+    body: Sequence[Item]
+    router: str = "softmax"
+    groups: int = 1
+    top_groups: int = 1
+    correction: bool = False
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        source = builder.arrived()
+        router = Router(self.experts, self.top_k, self.router, self.groups, self.top_groups, self.correction)
+        builder.open("moe", name)
+        experts = Experts("", "moe", experts=router.experts, top_k=router.top_k, source=source)
+        builder.leaf(router, "router")
+        weights = builder.prev
+        outer = builder.enter(root=False)
+        experts.entry = builder.prev = builder.value(source.shape)
+        builder.run(self.body)
+        result = experts.result = builder.arrived()
+        builder.leave(outer)
+        assert weights is not None
+        chosen = builder.value(Shape.of(*weights.shape.sizes, *result.shape.sizes[source.shape.rank - 1 :]))
+        builder.merge(Combine(), [weights, chosen], "combine")
+        builder.close("moe", setting=f"{router.top_k} of {router.experts}", group=experts)
+
+
+def is_sizes(start: Any) -> bool:
+    """Whether a carried value's start is a list of sizes, and not a path."""
+    return isinstance(start, (list, tuple)) and not any(isinstance(each, (Item, str)) for each in start)

@@ -1,0 +1,277 @@
+"""Expanding items into the tree: what is `prev`, what has a name, what a layer is given, within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from paramcount.errors import Position, SpecError, quote
+from paramcount.fields import ValuePath, ValuePaths
+from paramcount.graph.scope import Scope
+from paramcount.graph.tree import Element, Group, Node, Tie, Value
+from paramcount.layer import Item, Layer, Shape
+from paramcount.numeric import decide
+
+STEPS = 100_000  # passes and items, whether or not they make a layer
+LAYERS = 50_000  # after expansion, folded passes counted each
+DEPTH = 48  # groups in groups
+
+
+class Builder:
+    """The state of one expansion: the value that arrives (`prev`), the open group, and the scope of names."""
+
+    def __init__(self, training: bool = False) -> None:
+        self.training = training
+        self.scope = Scope()
+        self.prev: Value | None = None
+        self.results: tuple[Value | None, ...] = ()  # of the latest item, for `into`
+        self.children: list[Element] = []
+        self.ordinals: dict[str, int] = {}
+        self.trail: list[str] = []  # the names of the open groups
+        self.opened: list[tuple[list[Element], dict[str, int]]] = []  # what stood around them
+        self.frozen = False
+        self.dormant = False  # inside an item of training while expanding for inference
+        self.steps = 0
+        self.layers = 0
+        self.depth = 0
+        self.warnings: list[str] = []
+
+    # Items
+
+    def run(self, items: Iterable[Item]) -> None:
+        """Expand items one after the other."""
+        for item in items:
+            self.build(item)
+
+    def build(self, item: Any, name: str | None = None) -> None:
+        """Expand one item; its element is called `name`, or by its kind and ordinal."""
+        if isinstance(item, Layer):
+            self.layer(item, name)
+        elif hasattr(item, "place"):
+            self.step()
+            item.place(self, name)
+        elif isinstance(item, (list, tuple)):
+            self.run(item)
+        else:
+            raise SpecError(
+                f"{quote(repr(item))} is not an item", hint="use layers, blocks, and forms such as `Residual`"
+            )
+
+    def layer(self, layer: Layer, name: str | None = None) -> None:
+        """Expand a layer, followed by its norm and activation."""
+        if layer.norm is None and layer.activation is None:
+            self.leaf(layer, name)
+            return
+        self.open(layer.kind, name)
+        self.leaf(layer)
+        for after in (layer.norm, layer.activation):
+            if after is not None:
+                self.build(argumentless(after))
+        self.close(layer.kind, layer.setting)
+
+    def leaf(self, layer: Layer, name: str | None = None) -> None:
+        """A layer on the value that arrives, and on those that its fields lead to."""
+        inputs = (self.arrived(),) if layer.takes_prev else ()
+        self.merge(layer, inputs + self.extra_inputs(layer), name)
+
+    def merge(self, layer: Layer, inputs: Sequence[Value], name: str | None = None) -> None:
+        """A layer on values that are at hand."""
+        given = layer.output_shape(*[value.shape for value in inputs])
+        outputs = tuple([self.value(shape) for shape in given]) if isinstance(given, tuple) else (self.value(given),)
+        node = Node(name if name is not None else self.called(layer.kind), layer, tuple(inputs), outputs)
+        node.frozen, node.training_only = self.frozen, self.dormant
+        if getattr(layer, "tied", None) is not None:
+            node.tie = self.tie(layer.tied, node)  # type: ignore[attr-defined]
+        self.children.append(node)
+        self.layers += 1
+        if self.layers > LAYERS:
+            raise SpecError(f"more than {LAYERS:,} layers after expansion", hint="lower the repeats")
+        self.prev, self.results = outputs[0], outputs
+
+    def extra_inputs(self, layer: Layer) -> tuple[Value, ...]:
+        """The values of the layer's fields that take a path, in their order; those left out are skipped."""
+        found: list[Value] = []
+        for field, check in path_fields(type(layer)):
+            path = getattr(layer, field)
+            if path is None:
+                continue
+            if check.takes == "values":
+                found += [self.path(each, f"{field}{index}") for index, each in enumerate(path)]
+            else:
+                value = self.optional_path(path, field)
+                if value is not None:
+                    found.append(value)
+                elif not check.none:
+                    raise SpecError(f"{quote(layer.kind)} needs a value for {quote(field)}", argument=field)
+        return tuple(found)
+
+    # Values
+
+    def value(self, shape: Shape) -> Value:
+        return Value(shape, self.dormant)
+
+    def arrived(self) -> Value:
+        """The value that arrives at an item; raises SpecError where there is none."""
+        if self.prev is None:
+            raise SpecError(
+                "nothing is `prev` yet",
+                hint="with several inputs, start with `from: NAME`",
+            )
+        return self.prev
+
+    def path(self, path: Any, name: str) -> Value:
+        """The value that a path leads to: `prev`, a name, or a list of items that starts at `prev`."""
+        value = self.optional_path(path, name)
+        if value is None:
+            raise SpecError(
+                f"{quote(path)} is `none` here",
+                hint="an input that is not given may only be handed on",
+                position=getattr(path, "position", None),
+            )
+        return value
+
+    def optional_path(self, path: Any, name: str) -> Value | None:
+        """The same, or None for an input of the block that was not given."""
+        if isinstance(path, str):
+            if path == "prev":
+                return self.arrived()
+            value = self.scope.find(path)
+            if value is not None and value.training_only and not self.dormant and not self.training:
+                raise SpecError(
+                    f"{quote(path)} only exists in training",
+                    hint="use it in items that are `only: training` too, or list it under `outputs:`",
+                    position=getattr(path, "position", None),
+                )
+            return value
+        before = self.prev
+        self.open("path", name)
+        self.run(path if isinstance(path, (list, tuple)) else [path])
+        self.close("path")
+        result, self.prev = self.arrived(), before
+        return result
+
+    def tie(self, key: str, node: Node) -> Tie:
+        """The table under a key or name; raises SpecError where it does not fit the dense weight."""
+        weights = self.scope.root.weights.get(key)
+        position = getattr(key, "position", None)
+        if weights is None:
+            known = ", ".join(quote(each) for each in self.scope.root.weights) or "none"
+            raise SpecError(
+                f"tied to {quote(key)}, which is not the name or share key of an embedding before it",
+                hint=f"known here: {known}",
+                position=position,
+                argument="tied",
+            )
+        wanted = node.layer.params(*node.shapes)["weight"].shape
+        tables = {place: param.shape for place, param in weights.tensors.items() if len(param.shape) == 2}
+        for (below, name), shape in tables.items():
+            if decide(shape[0] == wanted[1]) and decide(shape[1] == wanted[0]):
+                return Tie(".".join(filter(None, (weights.owner, below))), name)
+        found = " and ".join("×".join(map(str, shape)) for shape in tables.values()) or "no table"
+        raise SpecError(
+            f"tied to {quote(key)}, whose shape does not fit: {found}, but {wanted[1]}×{wanted[0]} is needed",
+            hint="`out` must be the embedding's vocabulary, and the width that arrives its width",
+            position=position,
+            argument="tied",
+        )
+
+    # Groups
+
+    def open(self, kind: str, name: str | None = None) -> None:
+        """Start a group; what is built from now on becomes its children."""
+        self.depth += 1
+        if self.depth > DEPTH:
+            raise SpecError(f"groups are nested more than {DEPTH} deep", hint="does a block contain itself?")
+        name = name if name is not None else self.called(kind)
+        self.trail.append(name)
+        self.opened.append((self.children, self.ordinals))
+        self.children, self.ordinals = [], {}
+
+    def close(self, kind: str, setting: str = "", group: Group | None = None) -> None:
+        """End the open group and put it among its parent's children; one of no kind of its own goes if empty."""
+        children = self.children
+        self.children, self.ordinals = self.opened.pop()
+        name = self.trail.pop()
+        self.depth -= 1
+        if group is None:
+            if not children:
+                return
+            group = Group(name, kind, setting=setting)
+        group.name, group.children, group.output = name, children, self.prev
+        group.frozen, group.training_only = self.frozen, self.dormant
+        self.children.append(group)
+
+    def called(self, kind: str) -> str:
+        """The name of the next element of a kind: the kind and its ordinal in the open group."""
+        ordinal = self.ordinals.get(kind, 0)
+        self.ordinals[kind] = ordinal + 1
+        return f"{kind}{ordinal}"
+
+    def enter(self, declared: dict[str, Position] | None = None, root: bool = False) -> Scope:
+        """Start a scope of names; a root scope (a block's) does not see the names around it."""
+        outer = self.scope
+        self.scope = Scope(None if root else outer, len(self.trail), declared)
+        return outer
+
+    def leave(self, outer: Scope) -> None:
+        """End the scope; raises SpecError for values left on its stacks, and warns of unused names."""
+        scope, self.scope = self.scope, outer
+        if scope.root is scope:
+            for stack, values in scope.stacks.items():
+                if values:
+                    raise SpecError(
+                        f"{len(values)} value{'s' * (len(values) > 1)} left on the stack {quote(stack)}",
+                        hint="each `push` needs a `pop` in the same block or file",
+                    )
+        else:
+            scope.close()
+        for name, position in scope.unused.items():
+            where = f"{position}: " if position else ""
+            warning = f"{where}warning: the name {quote(name)} is never used"
+            if warning not in self.warnings:
+                self.warnings.append(warning)
+
+    def here(self) -> str:
+        """The path of the open group within its block or file."""
+        return join_trail(self.trail[self.scope.root.trail :])
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps > STEPS:
+            raise SpecError(f"more than {STEPS:,} expansion steps", hint="lower the repeats")
+
+
+def join_trail(trail: list[str]) -> str:
+    """Names on the way down as one path; a loop's passes stand as `[i]` behind its name."""
+    path = ""
+    for name in trail:
+        path += name if not path or name.startswith("[") or not name else f".{name}"
+    return path
+
+
+_path_fields: dict[type, tuple] = {}
+
+
+def path_fields(kind: type[Layer]) -> tuple:
+    """The fields of a layer that take a value, with their checks."""
+    found = _path_fields.get(kind)
+    if found is None:
+        found = tuple(pair for pair in kind.checks() if isinstance(pair[1], (ValuePath, ValuePaths)))
+        _path_fields[kind] = found
+    return found
+
+
+def argumentless(item: Any) -> Item:
+    """A norm or an activation: an item as it is, or the kind that a word names."""
+    if isinstance(item, Item):
+        return item
+    from paramcount.layers import find
+
+    layer = find(item)
+    if layer is None:
+        from paramcount.layers import MODULES
+        from paramcount.suggest import kind_for
+
+        guess = kind_for(item, list(MODULES))
+        raise SpecError(f"unknown kind {quote(item)}", hint=f"did you mean `{guess}`?" if guess else "")
+    return layer()  # type: ignore[call-arg]

@@ -1,0 +1,310 @@
+"""The structural forms of a network, as public dataclasses: what they do to `prev`, names and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.errors import ShapeError, SpecError, quote
+from paramcount.graph.builder import Builder
+from paramcount.graph.scope import Weights
+from paramcount.graph.tree import Element, Group, Loop, Node, Share, join
+from paramcount.layer import Item
+from paramcount.layers.merge import AddValues, ConcatValues, MultiplyValues, SubtractValues
+from paramcount.numeric import decide
+
+Path = Any  # "prev", a name, or a list of items that starts at `prev`
+
+
+@dataclass(frozen=True)
+class Do(Item):
+    """Items one after the other, as one group."""
+
+    body: Sequence[Item]
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        builder.open("do", name)
+        builder.run(self.body)
+        builder.close("do")
+
+
+@dataclass(frozen=True)
+class Onward(Item):
+    """An item that starts at another value."""
+
+    start: From
+    item: Item
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        builder.build(self.start)
+        builder.build(self.item, name)
+
+
+@dataclass(frozen=True)
+class Skip(Item):
+    """Nothing: an item whose condition is false. `names` are those that it would have given."""
+
+    names: Sequence[str] = ()
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        for each in self.names:
+            reason = "the item that names it was skipped by `when`"
+            builder.scope.root.gone.setdefault(str(each), reason)
+        builder.results = (builder.prev,)
+
+
+@dataclass(frozen=True)
+class From(Item):
+    """Go on from another value."""
+
+    path: Path
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        builder.prev = builder.path(self.path, name or "from")
+        builder.results = (builder.prev,)
+
+
+@dataclass(frozen=True)
+class Residual(Item):
+    """The body's result plus the value that arrived, where `condition` holds; else the body alone."""
+
+    body: Sequence[Item]
+    condition: bool = True
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        builder.open("residual", name)
+        arrived = builder.arrived()
+        builder.run(self.body)
+        result = builder.arrived()
+        if decide(self.condition):
+            if not decide(arrived.shape.sizes == result.shape.sizes):
+                raise ShapeError(
+                    f"the residual's body gives {result.shape}, but {arrived.shape} arrived",
+                    hint="give a projection path with `add:`, or a condition: `residual: {if: ..., body: [...]}`",
+                )
+            builder.merge(AddValues(), [arrived, result], "add")
+        builder.close("residual")
+
+
+@dataclass(frozen=True)
+class Merge(Item):
+    """Several paths, merged by a layer of several inputs."""
+
+    paths: Sequence[Path]
+
+    kind = ""
+
+    def operation(self) -> Any:
+        raise NotImplementedError
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        if not isinstance(self.paths, (list, tuple)) or not self.paths:
+            raise SpecError(f"{quote(self.kind)} takes a list of paths", hint=f"write `{self.kind}: [prev, [...]]`")
+        name = name if name is not None else builder.called(self.kind)
+        if all(isinstance(path, str) for path in self.paths):
+            builder.merge(self.operation(), [builder.path(path, "") for path in self.paths], name)
+            return
+        builder.open(self.kind, name)
+        values = [builder.path(path, str(index)) for index, path in enumerate(self.paths)]
+        builder.merge(self.operation(), values, self.kind)
+        builder.close(self.kind)
+
+
+@dataclass(frozen=True)
+class Add(Merge):
+    """The sum of paths; the first sets the shape."""
+
+    kind = "add"
+
+    def operation(self) -> Any:
+        return AddValues()
+
+
+@dataclass(frozen=True)
+class Subtract(Merge):
+    """The first path less the others."""
+
+    kind = "subtract"
+
+    def operation(self) -> Any:
+        return SubtractValues()
+
+
+@dataclass(frozen=True)
+class Multiply(Merge):
+    """The product of paths; the first sets the shape."""
+
+    kind = "multiply"
+
+    def operation(self) -> Any:
+        return MultiplyValues()
+
+
+@dataclass(frozen=True)
+class Concat(Merge):
+    """Paths one behind the other on an axis, by default the last."""
+
+    axis: int = -1
+
+    kind = "concat"
+
+    def operation(self) -> Any:
+        return ConcatValues(axis=self.axis)
+
+
+@dataclass(frozen=True)
+class Gate(Item):
+    """The value that arrives times a path."""
+
+    path: Path
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        builder.build(Multiply(["prev", self.path]), name if name is not None else builder.called("gate"))
+
+
+@dataclass(frozen=True)
+class Let(Item):
+    """Side values by name, each seeing those before it; `prev` stays."""
+
+    values: Mapping[str, Path]
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        builder.open("let", name)
+        before = builder.prev
+        for given, path in self.values.items():
+            up = getattr(given, "up", 0)
+            builder.scope.give(given, builder.optional_path(path, str(given)), up, must_use=True)
+            builder.prev = before
+        builder.close("let")
+        builder.results = (builder.prev,)
+
+
+@dataclass(frozen=True)
+class Pop(Item):
+    """Take the last value from a stack."""
+
+    stack: str
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        values = builder.scope.root.stacks.get(self.stack)
+        if not values:
+            raise SpecError(
+                f"the stack {quote(self.stack)} is empty",
+                hint=f"`push: {self.stack}` an item's result in the same block or file before it",
+                position=getattr(self.stack, "position", None),
+            )
+        builder.scope.escape()
+        builder.prev = values.pop()
+        builder.results = (builder.prev,)
+
+
+@dataclass(frozen=True)
+class With(Item):
+    """An item with modifiers; without an item, they hold for the value that arrives.
+
+    `name` and `into` name its result or results, `push` puts it on a stack, `share` gives it the weights of
+    every item with the same key, `only="training"` leaves it out in inference, `frozen` keeps its weights
+    from training.
+    """
+
+    item: Item | None = None
+    name: str | None = None
+    into: Sequence[str] = ()
+    share: str | None = None
+    push: str | None = None
+    only: str | None = None
+    frozen: bool = False
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        if self.name is not None and not getattr(self.name, "up", 0):
+            name = str(self.name)
+        outer = builder.frozen, builder.dormant, builder.prev
+        builder.frozen = builder.frozen or self.frozen
+        builder.dormant = builder.dormant or (self.only is not None and not builder.training)
+        if self.item is None:
+            builder.results = (builder.arrived(),)
+        elif self.share is None and self.name is None:
+            builder.build(self.item, name)
+        else:
+            self.keep_weights(builder, name)
+        self.give_names(builder)
+        dormant = builder.dormant
+        builder.frozen, builder.dormant, before = outer
+        if dormant and not builder.dormant:
+            builder.prev, builder.results = before, (before,)
+
+    def keep_weights(self, builder: Builder, name: str | None) -> None:
+        """Build the item, and give it the weights under its key or remember its own there."""
+        assert self.item is not None
+        start = len(builder.children)
+        builder.build(self.item, name)
+        built = builder.children[start:]
+        if len(built) != 1:
+            if self.share is not None and built:
+                raise SpecError("`share` needs one item", hint="put the items into a `do:`")
+            return
+        weights = builder.scope.root.weights
+        element, owner = built[0], join(builder.here(), built[0].name)
+        if self.share is not None:
+            tensors = tensors_below(element)
+            known = weights.setdefault(self.share, Weights(owner, tensors))
+            if known.owner != owner:
+                same_tensors(self.share, known.tensors, tensors)
+            element.share = Share(str(self.share), known.owner, known.owner == owner)
+        if self.name is not None and isinstance(element, Node):
+            weights.setdefault(self.name, Weights(owner, tensors_below(element)))
+
+    def give_names(self, builder: Builder) -> None:
+        if self.name is not None:
+            builder.scope.give(self.name, builder.arrived(), getattr(self.name, "up", 0))
+        if self.into:
+            results = builder.results
+            if len(self.into) != len(results):
+                raise SpecError(
+                    f"`into` names {len(self.into)}, and the item gives {len(results)}",
+                    hint="name every result; a name that starts with `_` may stay unused",
+                    argument="into",
+                )
+            for given, value in zip(self.into, results, strict=True):
+                builder.scope.give(given, value, getattr(given, "up", 0), must_use=True)
+        if self.push is not None:
+            builder.scope.root.stacks.setdefault(self.push, []).append(builder.arrived())
+            builder.scope.escape()
+        if self.name is not None or self.push is not None:
+            builder.results = (builder.prev,)
+
+
+def tensors_below(element: Element, path: str = "") -> dict[tuple[str, str], Any]:
+    """The tensors that an element owns, by the path below it and the name."""
+    match element:
+        case Node():
+            return {(path, name): param for name, param in element.params().items()}
+        case Group():
+            found: dict[tuple[str, str], Any] = {}
+            for child in element.children:
+                found.update(tensors_below(child, join(path, child.name)))
+            return found
+        case Loop():
+            found = {}
+            for index, each in enumerate(element.order()):
+                if each.child is not None:
+                    found.update(tensors_below(each.child, path + ("" if element.shared else f"[{index}]")))
+            return found
+    return {}
+
+
+def same_tensors(key: str, first: dict, second: dict) -> None:
+    """Raise SpecError unless two uses of shared weights have the same tensors."""
+    position = getattr(key, "position", None)
+    for place in first.keys() | second.keys():
+        one, two = first.get(place), second.get(place)
+        if one is None or two is None or not decide(one.shape == two.shape):
+            shapes = ["nothing" if each is None else "×".join(map(str, each.shape)) for each in (one, two)]
+            where = join(*place)
+            raise SpecError(
+                f"the weights shared as {quote(key)} have two shapes: {quote(where)} is {shapes[0]} and then {shapes[1]}",
+                hint="shared items need the same channels and arguments; use another key",
+                position=position,
+                argument="share",
+            )

@@ -1,0 +1,126 @@
+"""Loops: passes one after the other, of which equal ones are expanded once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.errors import ShapeError, SpecError
+from paramcount.graph.builder import LAYERS, Builder
+from paramcount.graph.items import Do
+from paramcount.graph.tree import Loop, Pass, Value
+from paramcount.layer import Item
+from paramcount.numeric import decide
+
+REMEMBERED = 8  # how many earlier bodies a pass is compared with
+
+
+class Passes(Item):
+    """A body that runs `count` times. What a loop must know: its passes, and whether two of them are alike."""
+
+    count: int
+    share: bool = False
+    kind: str = "repeat"
+
+    def body_of(self, index: int) -> Item:
+        """The item of one pass."""
+        raise NotImplementedError
+
+    def alike(self, index: int, earlier: int) -> bool:
+        """Whether a pass would be expanded exactly as an earlier one was, given a value of the same shape."""
+        raise NotImplementedError
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        name = name if name is not None else builder.called(self.kind)
+        if self.count > LAYERS:
+            raise SpecError(
+                f"{self.count:,} passes; a network has at most {LAYERS:,} layers after expansion",
+                hint="lower the repeats",
+                argument="repeat",
+            )
+        loop = Loop(name, source=builder.prev, shared=self.share)
+        loop.frozen, loop.training_only = builder.frozen, builder.dormant
+        builder.trail.append(name)
+        for index in range(self.count):
+            builder.step()
+            same = self.earlier(builder, loop, index)
+            if same is not None:
+                builder.layers += same.layers
+                same.indices.append(index)
+                builder.prev = same.results[0]
+            else:
+                if self.share and loop.passes:
+                    raise ShapeError(
+                        f"`share: true` needs equal passes, and pass {index} differs from the first",
+                        hint="the body must keep the shape and must not depend on `i`",
+                        argument="share",
+                    )
+                loop.passes.append(self.expand(builder, index))
+            if builder.layers > LAYERS:
+                raise SpecError(f"more than {LAYERS:,} layers after expansion", hint="lower the repeats")
+        builder.trail.pop()
+        if not self.count:
+            builder.results = (builder.prev,)
+            return
+        last = loop.order()[-1].results
+        loop.results = tuple(value and builder.value(value.shape) for value in last)
+        builder.prev, builder.results = loop.results[0], loop.results
+        builder.children.append(loop)
+
+    def earlier(self, builder: Builder, loop: Loop, index: int) -> Pass | None:
+        """An earlier pass that this one equals: nothing outlives it, the shape is its, and it would read the same."""
+        for each in reversed(loop.passes[-REMEMBERED:]):
+            if each.layers >= 0 and same_shape(each.entry, builder.prev) and self.alike(index, each.indices[0]):
+                return each
+        return None
+
+    def expand(self, builder: Builder, index: int) -> Pass:
+        children, ordinals = builder.children, builder.ordinals
+        builder.children, builder.ordinals = [], {}
+        builder.trail.append(f"[{index}]")
+        outer = builder.enter()
+        scope = builder.scope
+        before = builder.layers
+        entry = builder.prev and builder.value(builder.prev.shape)
+        builder.prev, builder.results = entry, (entry,)
+        builder.build(self.body_of(index), "")
+        child = builder.children[0] if builder.children else None
+        results = (builder.prev, *builder.results[1:])
+        builder.leave(outer)
+        builder.trail.pop()
+        builder.children, builder.ordinals = children, ordinals
+        return Pass([index], entry, child, results, -1 if scope.escaped else builder.layers - before)
+
+
+@dataclass(frozen=True)
+class Repeat(Passes):
+    """A body `count` times, each pass with weights of its own, or with `share` all with the same."""
+
+    count: int
+    body: Sequence[Item]
+    share: bool = False
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return getattr(self.body_of(0), "kind", "do")
+
+    def body_of(self, index: int) -> Item:
+        return self.body[0] if len(self.body) == 1 else Do(self.body)
+
+    def alike(self, index: int, earlier: int) -> bool:
+        return True
+
+
+def same_shape(one: Value | None, two: Value | None) -> bool:
+    """Whether two values are alike for a body that starts at them."""
+    if one is None or two is None:
+        return one is two
+    first, second = one.shape, two.shape
+    if first is second:
+        return True
+    return first.layout == second.layout and same_sizes(first.sizes, second.sizes)
+
+
+def same_sizes(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
+    return len(one) == len(two) and all(decide(a == b) for a, b in zip(one, two, strict=True))

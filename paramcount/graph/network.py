@@ -1,0 +1,89 @@
+"""A whole network: items with named inputs and outputs, expanded for inference or for training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from paramcount.errors import ArgumentError, Position, SpecError
+from paramcount.graph.builder import Builder
+from paramcount.graph.tree import Graph, Value
+from paramcount.layer import LAYOUTS, Item, Shape
+
+
+class Network:
+    """Items with their inputs, in Python as in a spec.
+
+    `input` is one shape: a tuple (features, sequence, image or volume by its rank), a mapping such as
+    `{"tokens": [128]}`, or a Shape; `inputs` are several by name. `outputs` is a list of names or a mapping of
+    labels to names; without it, the last value.
+
+    >>> from paramcount.layers.dense import Dense
+    >>> Network([Dense(512), Dense(10)], input=784).graph().outputs["output"].shape.sizes
+    (10,)
+    """
+
+    def __init__(
+        self,
+        items: Sequence[Item],
+        *,
+        input: Any = None,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Sequence[str] | Mapping[str, str] | None = None,
+        name: str = "network",
+        declared: dict[str, Position] | None = None,
+    ) -> None:
+        if (input is None) == (inputs is None):
+            raise ArgumentError("a network needs `input`, or `inputs` by name", hint="e.g. input=(224, 224, 3)")
+        self.items = items
+        self.inputs = {"input": shape_of(input)} if inputs is None else {k: shape_of(v) for k, v in inputs.items()}
+        self.single = inputs is None
+        self.outputs = outputs
+        self.name = name
+        self.declared = declared
+        self.graphs: dict[bool, Graph] = {}
+
+    def graph(self, training: bool = False) -> Graph:
+        """The expanded tree, made once for each mode."""
+        if training not in self.graphs:
+            self.graphs[training] = self.expand(training)
+        return self.graphs[training]
+
+    def expand(self, training: bool) -> Graph:
+        builder = Builder(training)
+        outer = builder.enter(self.declared, root=True)
+        inputs = {name: Value(shape) for name, shape in self.inputs.items()}
+        if self.single:
+            builder.prev = inputs["input"]
+        else:
+            builder.scope.names.update(inputs)
+        builder.run(self.items)
+        outputs = self.named_outputs(builder)
+        builder.leave(outer)
+        return Graph(inputs, builder.children, outputs, training, builder.warnings)
+
+    def named_outputs(self, builder: Builder) -> dict[str, Value]:
+        """Each output's value by its label; outputs of training are left out in inference."""
+        if self.outputs is None:
+            return {"output": builder.arrived()}
+        named = self.outputs if isinstance(self.outputs, Mapping) else {name: name for name in self.outputs}
+        builder.dormant = True
+        found = {str(label): builder.path(path, str(label)) for label, path in named.items()}
+        builder.dormant = False
+        kept = {label: value for label, value in found.items() if builder.training or not value.training_only}
+        if not kept:
+            raise SpecError("every output only exists in training", hint="list one that exists in inference too")
+        return kept
+
+
+def shape_of(given: Any) -> Shape:
+    """A shape from a Shape, a size, a tuple of sizes, or a mapping of one layout to its sizes."""
+    if isinstance(given, Shape):
+        return given
+    if isinstance(given, Mapping):
+        if len(given) != 1 or next(iter(given)) not in LAYOUTS:
+            raise ArgumentError("an input has one layout", hint="one of " + ", ".join(LAYOUTS))
+        layout, sizes = next(iter(given.items()))
+        sizes = tuple(sizes) if isinstance(sizes, (list, tuple)) else (sizes,)
+        return Shape(sizes, layout)
+    return Shape.of(*given) if isinstance(given, (list, tuple)) else Shape.of(given)

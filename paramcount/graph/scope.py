@@ -1,0 +1,119 @@
+"""Names, stacks and shared weights: what is visible where while a network is expanded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.errors import Position, SpecError, quote
+from paramcount.graph.tree import Value
+
+
+class Name(str):
+    """A name that knows where it was written, and how many loops outside it is given."""
+
+    __slots__ = ("position", "up")
+    position: Position | None
+    up: int
+
+    def __new__(cls, text: str, position: Position | None = None, up: int = 0) -> Name:
+        self = super().__new__(cls, text)
+        self.position, self.up = position, up
+        return self
+
+
+@dataclass
+class Weights:
+    """Weights under a key: where their owner stands in the block or file, and the shapes of its tensors."""
+
+    owner: str
+    tensors: dict[str, Any]  # (path below the owner, name) -> Param
+
+
+class Scope:
+    """The names given in one block, file, pass or body; passes and bodies also read the scope around them."""
+
+    def __init__(
+        self, around: Scope | None = None, trail: int = 0, declared: dict[str, Position] | None = None
+    ) -> None:
+        self.around = around
+        self.root: Scope = around.root if around else self
+        self.names: dict[str, Value | None] = {}
+        self.unused: dict[str, Position | None] = {}
+        self.escaped = False  # whether something made here outlives it
+        if around is None:
+            self.trail = trail
+            self.declared = declared or {}
+            self.stacks: dict[str, list[Value]] = {}
+            self.weights: dict[str, Weights] = {}
+            self.gone: dict[str, str] = {}
+
+    def give(self, name: str, value: Value | None, up: int = 0, must_use: bool = False) -> None:
+        """Give a value a name, `up` loops outside; a name is given once in its scope."""
+        position = getattr(name, "position", None)
+        scope = self
+        for _ in range(up):
+            if scope.around is None:
+                break
+            scope.escaped = True
+            scope = scope.around
+        if name in scope.names:
+            raise SpecError(
+                f"the name {quote(name)} is given twice",
+                hint="give the second value another name; inside a loop use braces, as in `c{i}`",
+                position=position,
+            )
+        scope.names[str(name)] = value
+        if must_use and not name.startswith("_"):
+            scope.unused[str(name)] = position
+
+    def find(self, name: str) -> Value | None:
+        """The value of a name; raises SpecError where there is none. None for an input that was not given."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                scope.unused.pop(name, None)
+                return scope.names[name]
+            scope = scope.around
+        raise self.unknown(name)
+
+    def visible(self) -> list[str]:
+        names: list[str] = []
+        scope: Scope | None = self
+        while scope is not None:
+            names += scope.names
+            scope = scope.around
+        return names
+
+    def unknown(self, name: str) -> SpecError:
+        """The error for a name that has no value here, with the most likely reason."""
+        from paramcount.suggest import nearest
+
+        position = getattr(name, "position", None)
+        root = self.root
+        if name in root.gone:
+            return SpecError(f"nothing is named {quote(name)} here", hint=root.gone[name], position=position)
+        if name in root.declared:
+            later = f"it is named later, at {root.declared[name]}; a value must be named before it is used"
+            return SpecError(f"nothing is named {quote(name)} yet", hint=later, position=position)
+        guess = nearest(name, [*self.visible(), "prev"])
+        hint = (
+            f"did you mean `{guess}`?"
+            if guess
+            else "give a value this name before it is used: `name: ...` or `let: ...`"
+        )
+        return SpecError(f"nothing is named {quote(name)}", hint=hint, position=position)
+
+    def close(self) -> None:
+        """Remember why this scope's names are no longer visible."""
+        for name in self.names:
+            self.root.gone.setdefault(
+                name, f"it is named inside a loop or body that is over; to use it outside a loop, write `{name}{{i}}`"
+            )
+
+    def escape(self) -> None:
+        """Mark every scope up to the block or file: a stack was used, so that its passes cannot stand for one another."""
+        scope: Scope | None = self
+        while scope is not None:
+            scope.escaped = True
+            scope = scope.around
