@@ -144,6 +144,20 @@ class Text(Check):
         return value
 
 
+class AxisSizes(Whole):
+    """Sizes of named axes; a spec gives them as arguments of their own: `{pattern: t (h d) -> t h d, h: 8}`."""
+
+    takes = "sizes"
+
+    def __call__(self, name: str, value: Any) -> Any:
+        try:
+            pairs = dict(value).items()
+        except (TypeError, ValueError):
+            message = f"{name} gives a size to each name of an axis, not {quote(value)}"
+            raise ArgumentError(message, argument=name) from None
+        return tuple((axis, Whole.__call__(self, axis, size)) for axis, size in pairs)
+
+
 class ValuePath(Check):
     """Where an input beyond `prev` comes from: a name, `prev`, or a list of items."""
 

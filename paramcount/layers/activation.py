@@ -1,0 +1,252 @@
+"""Functions of each element, and softmax over the channels."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from paramcount.fields import Number, field
+from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.layers.accept import has_channels, has_numbers
+
+
+class Elementwise(Layer):
+    """A function of each element of any value but tokens: no parameters, and one elementwise operation per element.
+
+    >>> Relu().work(Shape.of(112, 112, 32))
+    Work(macs=0, elementwise=401408)
+    """
+
+    examples = (({}, (3, 4, 5)), ({}, ()))
+    operations: ClassVar[int] = 1
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_numbers(x, self.kind)
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, self.operations * x.elements)
+
+
+class Relu(Elementwise, kind="relu"):
+    """max(x, 0). One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.relu(x)
+
+
+class Relu6(Elementwise, kind="relu6"):
+    """min(max(x, 0), 6). One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.relu6(x)
+
+
+@dataclass(frozen=True)
+class LeakyRelu(Elementwise, kind="leaky_relu"):
+    """x where positive, else slope · x. One elementwise operation per element.
+
+    >>> LeakyRelu(slope=0.2).work(Shape.of(8, 8, 64)).elementwise
+    4096
+    """
+
+    slope: float = field(Number(), 0.01)
+
+    examples = (({}, (3, 4, 5)), ({"slope": 0.2}, (6,)))
+
+    @property
+    def setting(self) -> str:
+        return "" if self.slope == 0.01 else str(self.slope)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.leaky_relu(x, self.slope)
+
+
+@dataclass(frozen=True)
+class Elu(Elementwise, kind="elu"):
+    """x where positive, else alpha · (exp(x) - 1). One elementwise operation per element.
+
+    >>> Elu().work(Shape.of(100)).elementwise
+    100
+    """
+
+    alpha: float = field(Number(), 1.0)
+
+    examples = (({}, (3, 4, 5)), ({"alpha": 0.5}, (6,)))
+
+    @property
+    def setting(self) -> str:
+        return "" if self.alpha == 1 else str(self.alpha)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.elu(x, self.alpha)
+
+
+class Selu(Elementwise, kind="selu"):
+    """The self-normalizing elu: 1.0507 · elu(x, 1.67326). One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.selu(x)
+
+
+class Gelu(Elementwise, kind="gelu"):
+    """x · Φ(x), Φ by the error function. One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.gelu(x, approximate=False)
+
+
+class GeluTanh(Elementwise, kind="gelu_tanh"):
+    """x · Φ(x), Φ approximated by tanh. One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.gelu(x, approximate=True)
+
+
+class QuickGelu(Elementwise, kind="quick_gelu"):
+    """x · sigmoid(1.702 x), as in CLIP. One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return x * nn.sigmoid(1.702 * x)
+
+
+class Silu(Elementwise, kind="silu"):
+    """x · sigmoid(x), also called swish. One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.silu(x)
+
+
+class HardSwish(Elementwise, kind="hard_swish"):
+    """x · hard_sigmoid(x), as in MobileNet-v3. One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.hard_swish(x)
+
+
+class HardSigmoid(Elementwise, kind="hard_sigmoid"):
+    """min(max(x + 3, 0), 6) / 6. One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.hard_sigmoid(x)
+
+
+class Sigmoid(Elementwise, kind="sigmoid"):
+    """1 / (1 + exp(-x)). One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.sigmoid(x)
+
+
+class Tanh(Elementwise, kind="tanh"):
+    """The hyperbolic tangent. One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import numpy as jnp
+
+        return jnp.tanh(x)
+
+
+class Mish(Elementwise, kind="mish"):
+    """x · tanh(softplus(x)). One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.mish(x)
+
+
+class Softplus(Elementwise, kind="softplus"):
+    """log(1 + exp(x)). One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.softplus(x)
+
+
+class Exp(Elementwise, kind="exp"):
+    """The exponential. One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import numpy as jnp
+
+        return jnp.exp(x)
+
+
+class Abs(Elementwise, kind="abs"):
+    """The absolute value. One elementwise operation per element."""
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import numpy as jnp
+
+        return jnp.abs(x)
+
+
+class Softmax(Elementwise, kind="softmax"):
+    """Positive shares that sum to 1 along the last axis.
+
+    Five elementwise operations per element: for the largest, subtract it, exponentiate, sum, divide.
+
+    >>> Softmax().work(Shape.of(1000)).elementwise
+    5000
+    """
+
+    examples = (({}, (3, 4, 5)),)
+    operations = 5
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_channels(x, self.kind)
+        return x
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.softmax(x)
+
+
+class LogSoftmax(Elementwise, kind="log_softmax"):
+    """The logarithm of softmax along the last axis.
+
+    Five elementwise operations per element: for the largest, subtract it, exponentiate, sum, subtract the logarithm.
+
+    >>> LogSoftmax().work(Shape.of(1000)).elementwise
+    5000
+    """
+
+    examples = (({}, (3, 4, 5)),)
+    operations = 5
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_channels(x, self.kind)
+        return x
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import nn
+
+        return nn.log_softmax(x)

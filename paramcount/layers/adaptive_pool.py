@@ -1,0 +1,138 @@
+"""Pools to a size that is given: bins that cover the input evenly, and the mean of everything."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.fields import PerAxis, field
+from paramcount.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.accept import spatial_axes
+
+
+@dataclass(frozen=True)
+class AdaptiveAvgPool(Layer, kind="adaptive_avg_pool"):
+    """The means of `size` bins along each spatial axis; `none` keeps an axis.
+
+    Bin i of m over n positions reaches from floor(i n / m) up to ceil((i + 1) n / m). No MACs; elementwise: input
+    elements + output elements.
+
+    >>> str(AdaptiveAvgPool(size=(None, 7)).output_shape(Shape.of(13, 14, 256)))
+    '13×7×256'
+    """
+
+    size: int | tuple[int | None, ...] | None = field(PerAxis(none=True))
+
+    examples = (
+        ({"size": 3}, (7, 5, 2)),
+        ({"size": (None, 4)}, (5, 6, 2)),
+        ({"size": 5}, (20, 3)),
+        ({"size": (1, 5, 2)}, (2, 3, 4, 2)),
+    )
+
+    @property
+    def setting(self) -> str:
+        return sizes(self.size)
+
+    def output_shape(self, x: Shape) -> Shape:
+        return binned(x, self.size, "adaptive_avg_pool")
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, x.elements + self.output_shape(x).elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import numpy as jnp
+
+        for axis, size in enumerate(along("size", self.size, x.ndim - 1)):
+            if size is not None:
+                bins, inside = gathered(x, axis, size)
+                x = jnp.where(inside, bins, 0).sum(axis + 1) / inside.sum(axis + 1)
+        return x
+
+
+@dataclass(frozen=True)
+class AdaptiveMaxPool(Layer, kind="adaptive_max_pool"):
+    """The largest of `size` bins along each spatial axis; `none` keeps an axis. The bins are adaptive_avg_pool's.
+
+    No MACs; elementwise: input elements + output elements.
+
+    >>> str(AdaptiveMaxPool(size=(5, 7)).output_shape(Shape.of(10, 9, 8)))
+    '5×7×8'
+    """
+
+    size: int | tuple[int | None, ...] | None = field(PerAxis(none=True))
+
+    examples = (({"size": 3}, (7, 5, 2)), ({"size": (5, None)}, (3, 6, 2)), ({"size": 2}, (5, 3)))
+
+    @property
+    def setting(self) -> str:
+        return sizes(self.size)
+
+    def output_shape(self, x: Shape) -> Shape:
+        return binned(x, self.size, "adaptive_max_pool")
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, x.elements + self.output_shape(x).elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        for axis, size in enumerate(along("size", self.size, x.ndim - 1)):
+            if size is not None:
+                x = gathered(x, axis, size)[0].max(axis + 1)
+        return x
+
+
+class GlobalPool(Layer, kind="global_pool"):
+    """The mean of each channel over all positions of a sequence, an image or a volume: `(C,)`.
+
+    No MACs; elementwise: input elements + output elements (sums, and one division per channel).
+
+    >>> GlobalPool().work(Shape.of(7, 7, 1280)).elementwise  # 49 · 1280 + 1280
+    64000
+    """
+
+    examples = (({}, (4, 5, 3)), ({}, (6, 2)), ({}, (2, 3, 4, 5)))
+
+    def output_shape(self, x: Shape) -> Shape:
+        spatial_axes(x, "global_pool")
+        return Shape.of(x.channels)
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, x.elements + x.channels)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        return x.mean(tuple(range(x.ndim - 1)))
+
+
+def sizes(size: Any) -> str:
+    """The sizes in brief, `–` for an axis that is kept."""
+    return "×".join("–" if each is None else str(each) for each in (size if isinstance(size, tuple) else (size,)))
+
+
+def binned(x: Shape, size: Any, kind: str) -> Shape:
+    """A value's shape with other spatial sizes; None keeps one."""
+    axes = along("size", size, spatial_axes(x, kind))
+    return Shape(
+        (*(old if new is None else new for old, new in zip(x.spatial, axes, strict=True)), x.channels), x.layout
+    )
+
+
+def gathered(x: Any, axis: int, size: int) -> tuple[Any, Any]:
+    """One axis as `(bin, position in the bin)`, and which of these positions are the bin's own, in JAX.
+
+    Bins are filled up to one length with their own last position.
+    """
+    import numpy
+    from jax import numpy as jnp
+
+    bins, length = numpy.arange(size), x.shape[axis]
+    first, end = bins * length // size, -(-(bins + 1) * length // size)
+    place = first[:, None] + numpy.arange((end - first).max())
+    inside = (place < end[:, None]).reshape(*(1,) * axis, *place.shape, *(1,) * (x.ndim - axis - 1))
+    return jnp.take(x, numpy.minimum(place, end[:, None] - 1), axis), inside

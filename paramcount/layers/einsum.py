@@ -1,0 +1,137 @@
+"""Sums of products over named axes."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from string import ascii_letters
+from typing import Any
+
+from paramcount.errors import ArgumentError, ShapeError, quote
+from paramcount.fields import Text, ValuePaths, field
+from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.layers.accept import has_numbers
+from paramcount.numeric import Size, product, require
+
+Axes = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Einsum(Layer, kind="einsum"):
+    """The sum of products of several values over axes named by a pattern, `t d, s d -> t s`; `d, d ->` is a scalar.
+
+    MACs: the product of all the axes' sizes. More than two values are contracted from left to right, a pair at a
+    time, and each pair counts by its own axes. No elementwise operations.
+
+    >>> Einsum(pattern="t d, s d -> t s", paths=["q", "k"]).work(Shape.of(64, 32), Shape.of(128, 32)).macs
+    262144
+    """
+
+    pattern: str = field(Text())
+    paths: Any = field(ValuePaths())
+
+    by_name = ("pattern", "paths")
+    takes_prev = False
+    examples = (
+        ({"pattern": "t d, s d -> t s", "paths": ("a", "b")}, (5, 4), (6, 4)),
+        ({"pattern": "b h i d, b h j d -> b h i j", "paths": ("a", "b")}, (2, 3, 5, 4), (2, 3, 6, 4)),
+        ({"pattern": "d, d ->", "paths": ("a", "b")}, (7,), (7,)),
+        ({"pattern": "t s, t -> s t", "paths": ("a", "b")}, (3, 4), (3,)),
+        ({"pattern": "a b, b c, c d -> d a", "paths": ("a", "b", "c")}, (2, 3), (3, 4), (4, 5)),
+    )
+
+    @property
+    def setting(self) -> str:
+        return self.pattern
+
+    def output_shape(self, *inputs: Shape) -> Shape:
+        _, result = parse(self.pattern)
+        sizes = self.sizes(*inputs)
+        return Shape.of(*(sizes[axis] for axis in result))
+
+    def params(self, *inputs: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, *inputs: Shape) -> Work:
+        sizes = self.sizes(*inputs)
+        macs = 0
+        for left, right, _ in steps(self.pattern):
+            macs = macs + product(sizes[axis] for axis in dict.fromkeys(left + right))
+        return Work(macs)
+
+    def forward(self, params: dict[str, Any], *inputs: Any, context: Any) -> Any:
+        from jax import numpy as jnp
+
+        operands, _ = parse(self.pattern)
+        letter = dict(zip(dict.fromkeys(sum(operands, ())), ascii_letters, strict=False))
+        result, *others = inputs
+        for value, axes in zip(others, steps(self.pattern), strict=True):
+            left, right, kept = ("".join(letter[axis] for axis in each) for each in axes)
+            result = jnp.einsum(f"{left},{right}->{kept}", result, value)
+        return result
+
+    def sizes(self, *inputs: Shape) -> dict[str, Size]:
+        """The size of each axis; raises ShapeError where the values do not fit the pattern, or each other."""
+        operands, _ = parse(self.pattern)
+        if len(operands) != len(inputs):
+            raise ArgumentError(
+                f"the pattern {quote(self.pattern)} has {len(operands)} values, `paths` has {len(inputs)}",
+                hint="give one path for each, in the order of the pattern",
+                argument="paths",
+            )
+        found: dict[str, Size] = {}
+        for axes, x in zip(operands, inputs, strict=True):
+            has_numbers(x, "einsum")
+            if len(axes) != x.rank:
+                message = f"{quote(' '.join(axes))} in the pattern names {len(axes)} axes, the value has {x.rank}: {x}"
+                raise ShapeError(message, argument="pattern")
+            for axis, size in zip(axes, x.sizes, strict=True):
+                known = found.setdefault(axis, size)
+                require(known == size, f"the axis `{axis}` is {{}} and {{}}", known, size, error=ShapeError)
+        return found
+
+
+@lru_cache(maxsize=512)
+def parse(pattern: str) -> tuple[tuple[Axes, ...], Axes]:
+    """The axes of each value, and those of the result; raises ArgumentError.
+
+    >>> parse("t d, s d -> t s")
+    ((('t', 'd'), ('s', 'd')), ('t', 's'))
+    """
+    left, arrow, right = pattern.partition("->")
+    operands = tuple(tuple(each.split()) for each in left.split(","))
+    result = tuple(right.split())
+    if not arrow:
+        wrong(pattern, "needs one `->`", "as in `t d, s d -> t s`")
+    if len(operands) < 2:
+        wrong(pattern, "has one value only", "use `rearrange` to move axes, `global_pool` to average over them")
+    for axes in (*operands, result):
+        for axis in axes:
+            if not axis.isidentifier():
+                wrong(pattern, f"has {quote(axis)} where the name of an axis is expected", "part names by spaces")
+            if axes.count(axis) > 1:
+                wrong(pattern, f"has the axis {quote(axis)} twice in one value")
+    for axis in result:
+        if not any(axis in axes for axes in operands):
+            wrong(pattern, f"has the axis {quote(axis)} on the right only")
+    for axis in sum(operands, ()):
+        if axis not in result and sum(axis in axes for axes in operands) < 2:
+            wrong(pattern, f"has the axis {quote(axis)} once only", "an axis is in the result, or in two values")
+    if len(set(sum(operands, ()))) > len(ascii_letters):
+        wrong(pattern, f"has more than {len(ascii_letters)} axes")
+    return operands, result
+
+
+def steps(pattern: str) -> list[tuple[Axes, Axes, Axes]]:
+    """From left to right, the axes of what is there, of the next value, and of what the two come to."""
+    operands, result = parse(pattern)
+    found = []
+    left = operands[0]
+    for i, right in enumerate(operands[1:], 2):
+        later = {*result, *sum(operands[i:], ())}
+        kept = tuple(axis for axis in dict.fromkeys(left + right) if axis in later) if i < len(operands) else result
+        found.append((left, right, kept))
+        left = kept
+    return found
+
+
+def wrong(pattern: str, fault: str, hint: str = "") -> None:
+    raise ArgumentError(f"the pattern {quote(pattern)} {fault}", hint=hint, argument="pattern")

@@ -1,0 +1,183 @@
+"""Pools: the largest or the mean of each channel in a sliding window."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.errors import ShapeError
+from paramcount.fields import Flag, Padding, PerAxis, field
+from paramcount.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.accept import spatial_axes
+from paramcount.layers.window import describe, paddings
+from paramcount.numeric import Size, ceil_div, maximum, minimum, product, require, where
+
+
+@dataclass(frozen=True)
+class MaxPool(Layer, kind="max_pool"):
+    """The largest of each window, over one, two or three spatial axes; the stride is the kernel unless given.
+
+    With `ceil`, a last window that hangs over counts, if it starts in the input or the padding before it. No
+    MACs; elementwise: the kernel's positions per output element, also where some lie in the padding.
+
+    >>> MaxPool(kernel=3, stride=2, ceil=True).output_shape(Shape.of(112, 112, 64)).sizes
+    (56, 56, 64)
+    """
+
+    kernel: int | tuple[int, ...] = field(PerAxis())
+    stride: int | tuple[int, ...] | None = field(PerAxis(none=True), None)
+    padding: Any = field(Padding(), "valid")
+    ceil: bool = field(Flag(), False)
+    dilation: int | tuple[int, ...] = field(PerAxis(), 1)
+
+    by_name = ("ceil", "dilation")
+    examples = (
+        ({"kernel": 2}, (6, 7, 3)),
+        ({"kernel": 3, "stride": 2, "padding": "same"}, (9, 8, 2)),
+        ({"kernel": 2, "padding": 1, "ceil": True}, (5, 5, 2)),
+        ({"kernel": (3, 2), "stride": (2, 1), "padding": (1, 0), "dilation": (2, 1)}, (10, 11, 2)),
+        ({"kernel": 3, "stride": 2}, (17, 4)),
+        ({"kernel": (1, 2, 2), "ceil": True}, (3, 4, 5, 2)),
+    )
+
+    @property
+    def setting(self) -> str:
+        return describe(self.kernel, self.kernel if self.stride is None else self.stride, self.dilation)
+
+    def output_shape(self, x: Shape) -> Shape:
+        return pooled(x, self, self.dilation)
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, product(along("kernel", self.kernel, x.rank - 1)) * self.output_shape(x).elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import lax
+        from jax import numpy as jnp
+
+        return slide(x, self, self.dilation, -jnp.inf, lax.max)
+
+
+@dataclass(frozen=True)
+class AvgPool(Layer, kind="avg_pool"):
+    """The mean of each window, over one, two or three spatial axes; the stride is the kernel unless given.
+
+    Padding counts as zeros, unless `count_pad` is false; what hangs over by `ceil` never counts. No MACs;
+    elementwise: the positions of the window that count, and one division, per output element.
+
+    >>> AvgPool(kernel=3, stride=2, ceil=True, count_pad=False).work(Shape.of(4, 1)).elementwise  # 3 + 2 and 2
+    7
+    """
+
+    kernel: int | tuple[int, ...] = field(PerAxis())
+    stride: int | tuple[int, ...] | None = field(PerAxis(none=True), None)
+    padding: Any = field(Padding(), "valid")
+    ceil: bool = field(Flag(), False)
+    count_pad: bool = field(Flag(), True)
+
+    by_name = ("ceil", "count_pad")
+    examples = (
+        ({"kernel": 2}, (6, 7, 3)),
+        ({"kernel": 3, "stride": 1, "padding": "half"}, (5, 6, 2)),
+        ({"kernel": 3, "stride": 2, "padding": "same", "count_pad": False}, (7, 8, 2)),
+        ({"kernel": 4, "stride": 3, "padding": 2, "ceil": True}, (21, 3)),
+        ({"kernel": 3, "stride": 2, "padding": 1, "ceil": True, "count_pad": False}, (5, 6, 4, 2)),
+    )
+
+    @property
+    def setting(self) -> str:
+        return describe(self.kernel, self.kernel if self.stride is None else self.stride)
+
+    def output_shape(self, x: Shape) -> Shape:
+        return pooled(x, self, 1)
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        y = self.output_shape(x)
+        kernel, stride, _, pads = window(self, 1, x.spatial)
+        positions = product(
+            covered(*axis, self.count_pad) for axis in zip(x.spatial, y.spatial, kernel, stride, pads, strict=True)
+        )
+        return Work(0, positions * x.channels + y.elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        import numpy
+        from jax import lax
+
+        total = slide(x, self, 1, 0, lax.add)
+        kernel, stride, _, pads = window(self, 1, x.shape[:-1])
+        counts = numpy.ones((1,) * x.ndim, total.dtype)
+        for axis, (before, after) in enumerate(pads):
+            first = numpy.arange(total.shape[axis]) * stride[axis] - before
+            last = numpy.minimum(first + kernel[axis], x.shape[axis] + after)
+            if not self.count_pad:
+                first, last = numpy.maximum(first, 0), numpy.minimum(last, x.shape[axis])
+            counts = counts * (last - first).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+        return total / counts.astype(total.dtype)
+
+
+def window(pool: Any, dilation: Any, sizes: tuple) -> tuple[tuple, tuple, tuple, list]:
+    """Kernel, stride, dilation and padding of a pool along each axis."""
+    axes = len(sizes)
+    kernel = along("kernel", pool.kernel, axes)
+    stride = kernel if pool.stride is None else along("stride", pool.stride, axes)
+    spread = along("dilation", dilation, axes)
+    return kernel, stride, spread, paddings(sizes, kernel, stride, spread, pool.padding)
+
+
+def pooled(x: Shape, pool: Any, dilation: Any) -> Shape:
+    """The shape of a pool's result; raises ShapeError where a window does not fit, or sees nothing but padding."""
+    spatial_axes(x, pool.kind)
+    places = []
+    for size, kernel, step, spread, (before, after) in zip(x.spatial, *window(pool, dilation, x.spatial), strict=True):
+        reach = spread * (kernel - 1) + 1
+        padded = size + before + after
+        message = "the kernel spans {} positions, the padded input has {}"
+        hint = "use a smaller kernel or more padding"
+        require(padded >= reach, message, reach, padded, error=ShapeError, hint=hint, argument="kernel")
+        message = "padding {} is not smaller than the kernel's reach {}: a window would see nothing else"
+        require(maximum(before, after) < reach, message, maximum(before, after), reach, argument="padding")
+        if pool.ceil:
+            count = ceil_div(padded - reach, step) + 1
+            places.append(where((count - 1) * step >= size + before, count - 1, count))
+        else:
+            places.append((padded - reach) // step + 1)
+    return Shape((*places, x.channels), x.layout)
+
+
+def slide(x: Any, pool: Any, dilation: Any, start: float, operation: Any) -> Any:
+    """The windows of an array reduced by an operation, in JAX."""
+    from jax import lax
+
+    sizes = x.shape[:-1]
+    kernel, stride, spread, pads = window(pool, dilation, sizes)
+    shape = pooled(Shape.of(*x.shape), pool, dilation)
+    widths = []
+    for size, places, width, step, gap, (before, _) in zip(
+        sizes, shape.spatial, kernel, stride, spread, pads, strict=True
+    ):
+        reach = gap * (width - 1) + 1
+        widths.append((before, max((places - 1) * step + reach - size - before, 0)))
+    return lax.reduce_window(
+        x, x.dtype.type(start), operation, (*kernel, 1), (*stride, 1), (*widths, (0, 0)), window_dilation=(*spread, 1)
+    )
+
+
+def covered(size: Size, places: Size, kernel: Size, stride: Size, padding: tuple, count_pad: bool) -> Size:
+    """How many positions the windows along one axis have together, without what hangs over.
+
+    >>> covered(4, 2, 3, 2, (0, 0), count_pad=True)
+    5
+    """
+    before, after = padding
+    end = size + after if count_pad else size
+    # Window i covers i · stride - before up to kernel more: so many end before `end`, the others are cut there.
+    whole = minimum(maximum((end - kernel + before) // stride + 1, 0), places)
+    ends = whole * (kernel - before) + stride * (whole * (whole - 1) // 2) + (places - whole) * end
+    starts = stride * (places * (places - 1) // 2) - places * before
+    if not count_pad:
+        early = minimum(ceil_div(before, stride), places)  # windows that start in the padding start at 0 instead
+        starts = starts + early * before - stride * (early * (early - 1) // 2)
+    return ends - starts

@@ -1,0 +1,50 @@
+"""Axes split, merged, moved and repeated by a pattern."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.fields import AxisSizes, Text, field
+from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.layers.pattern import composed, move, parse, rearranged, sizes
+
+
+@dataclass(frozen=True)
+class Rearrange(Layer, kind="rearrange"):
+    """A value's axes in another order and grouping, in einops' notation; a new axis on the right repeats.
+
+    `sizes` gives the sizes that do not follow from the value. Costs nothing: no MACs, no elementwise operations.
+
+    >>> str(Rearrange("t (h d) -> t h d", sizes={"h": 8}).output_shape(Shape.of(49, 64)))
+    '49×8×8'
+    """
+
+    pattern: str = field(Text())
+    sizes: Any = field(AxisSizes(), ())
+
+    by_name = ("sizes",)
+    examples = (
+        ({"pattern": "t (h d) -> t h d", "sizes": {"h": 2}}, (3, 8)),
+        ({"pattern": "(h p) (w q) c -> h w (q p c)", "sizes": {"p": 2, "q": 3}}, (4, 6, 5)),
+        ({"pattern": "h w (g c) -> h w (c g)", "sizes": {"g": 2}}, (3, 4, 6)),
+        ({"pattern": "t d -> t h d", "sizes": {"h": 3}}, (4, 5)),
+        ({"pattern": "d -> 1 d"}, (5,)),
+        ({"pattern": "(n m) -> n m", "sizes": {"m": 2}}, Shape((6,), "tokens")),
+    )
+
+    @property
+    def setting(self) -> str:
+        return self.pattern
+
+    def output_shape(self, x: Shape) -> Shape:
+        pattern = parse(self.pattern)
+        return rearranged(x, *composed(pattern.right, sizes(pattern, x, dict(self.sizes))))
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work()
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        pattern = parse(self.pattern)
+        return move(x, sizes(pattern, Shape(x.shape), dict(self.sizes)), pattern.left, pattern.right)

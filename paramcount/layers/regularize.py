@@ -1,0 +1,136 @@
+"""Layers that change nothing in inference, or only the scale."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.fields import Number, field
+from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.layers.accept import has_numbers
+
+
+class Identity(Layer, kind="identity"):
+    """The value as it is. Costs nothing.
+
+    >>> str(Identity().output_shape(Shape.of(7, 7, 64)))
+    '7×7×64'
+    """
+
+    examples = (({}, (3, 4, 5)), ({}, Shape((6,), "tokens")))
+
+    def output_shape(self, x: Shape) -> Shape:
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work()
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        return x
+
+
+@dataclass(frozen=True)
+class Scale(Layer, kind="scale"):
+    """The value times a number. One elementwise operation per element.
+
+    >>> Scale(0.5).work(Shape.of(197, 768)).elementwise
+    151296
+    """
+
+    factor: float = field(Number())
+
+    examples = (({"factor": 0.5}, (3, 4)), ({"factor": 16}, ()))
+
+    @property
+    def setting(self) -> str:
+        return f"×{self.factor:.4g}" if isinstance(self.factor, (int, float)) else ""
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_numbers(x, "scale")
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, x.elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        return x * self.factor
+
+
+@dataclass(frozen=True)
+class Dropout(Layer, kind="dropout"):
+    """In training, zeros at random for a share `rate` of the elements, the others scaled up; nothing in inference.
+
+    No elementwise operations: the figures are those of inference.
+
+    >>> Dropout(0.1).work(Shape.of(197, 768)).elementwise
+    0
+    """
+
+    rate: float = field(Number(0, 1), 0.5)
+
+    examples = (({}, (3, 4, 5)), ({"rate": 0.1}, (6,)))
+
+    @property
+    def setting(self) -> str:
+        return str(self.rate)
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_numbers(x, "dropout")
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work()
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        return kept(x, self.rate, x.shape, context)
+
+
+@dataclass(frozen=True)
+class StochasticDepth(Layer, kind="stochastic_depth"):
+    """In training, zeros for the whole of an example with probability `rate`; nothing in inference.
+
+    It ends the body of a `residual`, which is then left out. No elementwise operations: the figures are
+    those of inference. Source: https://arxiv.org/abs/1603.09382
+
+    >>> StochasticDepth(0.2).work(Shape.of(56, 56, 96)).elementwise
+    0
+    """
+
+    rate: float = field(Number(0, 1), 0.1)
+
+    examples = (({}, (3, 4, 5)), ({"rate": 0.5}, (6,)))
+
+    @property
+    def setting(self) -> str:
+        return str(self.rate)
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_numbers(x, "stochastic_depth")
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work()
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        return kept(x, self.rate, (), context)
+
+
+def kept(x: Any, rate: float, shape: tuple[int, ...], context: Any) -> Any:
+    """In training, the value where a random draw of the shape keeps it, so scaled that its mean stays."""
+    if not context.train or rate == 0:
+        return x
+    from jax import numpy as jnp
+    from jax import random
+
+    keep = random.bernoulli(context.key(), 1 - rate, shape)
+    return jnp.where(keep, x / (1 - rate) if rate < 1 else x, 0)

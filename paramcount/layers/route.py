@@ -1,0 +1,86 @@
+"""The choice of experts in a mixture."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.errors import ShapeError
+from paramcount.fields import Flag, Whole, Word, field
+from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.numeric import exact_div, require
+
+
+@dataclass(frozen=True)
+class Router(Layer, kind="router"):
+    """For each token the `top_k` of the experts, and their weights, which sum to 1: two results.
+
+    Weights: channels × experts. MACs: tokens × channels × experts. Elementwise: softmax 5 per score (sigmoid 1),
+    a correction 1 per score, and the weights' sum and division 2 per choice. With `groups`, experts are chosen
+    from the `top_groups` best groups only, a group's score being the sum of its two best. `correction` adds a
+    buffer to the scores that choose, not to the weights.
+
+    >>> Router(experts=8, top_k=2).work(Shape.of(128, 4096)).macs
+    4194304
+    """
+
+    experts: int = field(Whole())
+    top_k: int = field(Whole())
+    router: str = field(Word("softmax", "sigmoid"), "softmax")
+    groups: int = field(Whole(), 1)
+    top_groups: int = field(Whole(), 1)
+    correction: bool = field(Flag(), False)
+
+    by_name = ("experts", "top_k", "router", "groups", "top_groups", "correction")
+    examples = (
+        ({"experts": 4, "top_k": 2}, (5, 6)),
+        ({"experts": 8, "top_k": 3, "router": "sigmoid", "groups": 4, "top_groups": 2, "correction": True}, (5, 6)),
+        ({"experts": 4, "top_k": 1}, (6,)),
+    )
+
+    @property
+    def setting(self) -> str:
+        return f"{self.top_k} of {self.experts}"
+
+    def output_shape(self, x: Shape) -> tuple[Shape, Shape]:
+        if x.layout == "tokens" or x.rank not in (1, 2):
+            raise ShapeError(
+                f"`moe` needs a sequence or features, and got {x.layout} {x}",
+                hint="`rearrange` it to a sequence first",
+            )
+        require(self.top_k <= self.experts, "top_k {} of {} experts", self.top_k, self.experts, argument="top_k")
+        group = exact_div(self.experts, self.groups, "{} experts do not divide into {} groups", argument="groups")
+        message = "top_groups {} of {} groups"
+        require(self.top_groups <= self.groups, message, self.top_groups, self.groups, argument="top_groups")
+        message = "top_k {}, but the chosen groups have {} experts"
+        require(self.top_k <= self.top_groups * group, message, self.top_k, self.top_groups * group, argument="top_k")
+        chosen = Shape.of(*x.spatial, self.top_k)
+        return chosen, chosen
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        tensors = {"weight": Param({"input": x.channels, "experts": self.experts}, "weight")}
+        if self.correction:
+            tensors["correction"] = Param({"experts": self.experts}, "buffer", "zeros")
+        return tensors
+
+    def work(self, x: Shape) -> Work:
+        chosen, _ = self.output_shape(x)
+        scores = Shape((*x.spatial, self.experts)).elements
+        per_score = (5 if self.router == "softmax" else 1) + self.correction
+        return Work(x.elements * self.experts, per_score * scores + 2 * chosen.elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        import jax
+        from jax import lax
+        from jax import numpy as jnp
+
+        logits = (x @ params["weight"]).astype(jnp.float32)
+        scores = jax.nn.softmax(logits) if self.router == "softmax" else jax.nn.sigmoid(logits)
+        rank = scores + params["correction"] if self.correction else scores
+        if self.groups > 1:
+            grouped = rank.reshape(*rank.shape[:-1], self.groups, -1)
+            best, _ = lax.top_k(grouped, min(2, grouped.shape[-1]))
+            _, kept = lax.top_k(best.sum(-1), self.top_groups)
+            open_groups = jax.nn.one_hot(kept, self.groups, dtype=bool).any(-2)
+            rank = jnp.where(open_groups[..., None], grouped, -jnp.inf).reshape(rank.shape)
+        _, chosen = lax.top_k(rank, self.top_k)
+        weights = jnp.take_along_axis(scores, chosen, -1)
+        return (weights / weights.sum(-1, keepdims=True)).astype(x.dtype), chosen
