@@ -138,7 +138,8 @@ class Reader:
         except (yaml.YAMLError, ValueError) as problem:
             error = explain(problem, self)
             # What follows a mistake on its own line is mostly its consequence.
-            if all(each.position is None or each.position.line != error.position.line for each in self.errors):
+            lines = {each.position.line for each in self.errors if each.position}
+            if not error.position or error.position.line not in lines:
                 self.errors.append(error)
         if self.errors:
             self.errors.sort(key=lambda each: each.position or Position(self.file, 0, 0))
