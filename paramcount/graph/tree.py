@@ -173,32 +173,45 @@ def indices_label(indices: list[int]) -> str:
 
 
 class Leaf(NamedTuple):
-    """A leaf as it stands in one pass: its path, the path of its parameters, its node, and its table's path."""
+    """A leaf as it stands in one pass: its path, the path of its parameters, its node, its table's path.
+
+    `bodies` are the `each`, `scan` and `moe` in whose bodies it stands, outermost first.
+    """
 
     path: str
     owner: str
     node: Node
     tied: str | None
+    bodies: tuple[Group, ...]
 
 
 def leaves(graph: Graph) -> Iterator[Leaf]:
     """Every leaf in the order of running, folded passes unrolled; bodies of each, scan and moe once."""
-    yield from _leaves(graph.children, "", "", "", "")
+    yield from _leaves(graph.children, "", "", "", "", ())
 
 
-def _leaves(children: list[Element], path: str, owner: str, root: str, root_owner: str) -> Iterator[Leaf]:
+def _leaves(
+    children: list[Element], path: str, owner: str, root: str, root_owner: str, bodies: tuple[Group, ...]
+) -> Iterator[Leaf]:
     for element in children:
         here, holder = join(path, element.name), join(owner, element.name)
         if element.share:
             holder = join(root_owner, element.share.owner)
         match element:
             case Node():
-                yield Leaf(here, holder, element, join(root_owner, element.tie.owner) if element.tie else None)
+                yield Leaf(here, holder, element, join(root_owner, element.tie.owner) if element.tie else None, bodies)
             case Loop():
                 for index, each in enumerate(element.order()):
                     if each.child is not None:
                         mark = "" if element.shared else f"[{index}]"
-                        yield from _leaves([each.child], here + mark, holder + mark, root, root_owner)
+                        yield from _leaves([each.child], here + mark, holder + mark, root, root_owner, bodies)
+            case Experts():
+                router, *body, combine = element.children
+                yield from _leaves([router], here, holder, root, root_owner, bodies)
+                yield from _leaves(body, here, holder, root, root_owner, (*bodies, element))
+                yield from _leaves([combine], here, holder, root, root_owner, bodies)
+            case Pieces() | Steps():
+                yield from _leaves(element.children, here, holder, root, root_owner, (*bodies, element))
             case Group():
                 inner = (here, holder) if element.scope else (root, root_owner)
-                yield from _leaves(element.children, here, holder, *inner)
+                yield from _leaves(element.children, here, holder, *inner, bodies)

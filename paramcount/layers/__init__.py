@@ -66,6 +66,7 @@ MODULES = {
     "multiply": "merge",
     "concat": "merge",
     "router": "route",
+    "combine": "route",
 }
 
 

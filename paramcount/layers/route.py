@@ -84,3 +84,39 @@ class Router(Layer, kind="router"):
         _, chosen = lax.top_k(rank, self.top_k)
         weights = jnp.take_along_axis(scores, chosen, -1)
         return (weights / weights.sum(-1, keepdims=True)).astype(x.dtype), chosen
+
+
+@dataclass(frozen=True)
+class Combine(Layer, kind="combine"):
+    """The sum of each token's experts, by their weights: of `(tokens, top_k)` and `(tokens, top_k, ...)`.
+
+    Elementwise: a multiplication for each element of each choice, an addition for each beyond the first choice.
+
+    >>> Combine().work(Shape.of(128, 2), Shape.of(128, 2, 64)).elementwise  # 128 · (2 + 1) · 64
+    24576
+    """
+
+    examples = (
+        ({}, (5, 2), (5, 2, 6)),
+        ({}, (3,), (3, 4, 6)),
+    )
+
+    def output_shape(self, weights: Shape, chosen: Shape) -> Shape:
+        require(
+            weights.sizes == chosen.sizes[: weights.rank],
+            "`combine` got the weights of {} and the experts' results {}",
+            weights,
+            chosen,
+            error=ShapeError,
+        )
+        return Shape.of(*weights.spatial, *chosen.sizes[weights.rank :])
+
+    def params(self, weights: Shape, chosen: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, weights: Shape, chosen: Shape) -> Work:
+        return Work(0, 2 * chosen.elements - self.output_shape(weights, chosen).elements)
+
+    def forward(self, params: dict[str, Any], weights: Any, chosen: Any, *, context: Any) -> Any:
+        by_choice = weights.reshape(*weights.shape, *[1] * (chosen.ndim - weights.ndim))
+        return (by_choice * chosen).sum(weights.ndim - 1)
