@@ -2,11 +2,11 @@ import pytest
 
 from paramcount.suggest import ARGUMENTS, KINDS, argument_hint, bare, edits, kind_for, nearest, plain
 
-WORDS = """
+WORDS = str.split("""
     conv dense depthwise pointwise separable conv_transpose embedding batch_norm layer_norm group_norm rms_norm
     max_pool avg_pool global_pool adaptive_avg_pool relu gelu silu leaky_relu prelu dropout flatten attention
     attend lstm gru rnn upsample pad pixel_shuffle add concat do residual
-""".split()
+""")
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,8 @@ class Stop:
             if "\\" in self.here[:1] + self.before[-2:] and mark == '"' and not self.ended:
                 return escape_error(self.origin)
             return self.error(f"the quote {quote(mark)} is never closed", f"add {quote(mark)} at its end", self.origin)
-        if self.last and self.last.quoted and self.before.rstrip().endswith(("'", '"')) and self.here[:1] not in ":]}":
+        follows = self.here[:1] not in (":]}'\"" if self.in_flow() else ":]}")
+        if self.last and self.last.quoted and self.before.rstrip().endswith(("'", '"')) and follows:
             where = "" if self.last.position.line == self.position.line else f" in line {self.position.line}"
             message = f"{quote(self.here)} follows the quote that closes{where} what begins here"
             hint = "quote the whole value; an apostrophe inside '...' is written twice, or use \"...\""
@@ -169,9 +170,7 @@ class Stop:
             hint = f"add {quote(close)} where it ends, or a comma; it was read up to line {self.position.line}"
             return self.error(f"the {quote(bracket)} is not closed", hint, opened)
         if mark == ":":
-            if self.last and self.last.text:
-                return self.two_keys()
-            return self.error("there is no key before this `:`", "write `key: value`")
+            return self.two_keys()
         if mark == "-":
             return self.error("`-` does not list inside [ ] and { }", "separate the items with commas")
         if mark in ("@", "`", "%", "|", ">", "?"):
@@ -228,6 +227,8 @@ class Stop:
 
     def two_keys(self) -> SpecError:
         """A `:` where no key can be."""
+        if not self.before.strip() or self.before.rstrip().endswith(tuple(",[{")):
+            return self.error("there is no key before this `:`", "write `key: value`")
         last = self.last
         found = MISSING_SPACE.match(last.text.split(" ")[0]) if last and not last.quoted else None
         if last and found:
@@ -238,8 +239,6 @@ class Stop:
             example = f"{key[1]}: {{{rest.strip()}}}" if key else "conv: {out: 8}"
             hint = f"it needs braces, as in {quote(example)}; text with `: ` in it needs quotes"
             return self.error("there are two keys on one line", hint, last.position)
-        if not self.before.strip():
-            return self.error("there is no key before this `:`", "write `key: value`")
         key = self.before.strip()
         start = self.column(len(self.before) - len(self.before.lstrip()))
         hint = f"line up {quote(key)} with the keys that it belongs to, or end the line above with `:`"

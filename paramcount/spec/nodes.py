@@ -289,7 +289,7 @@ class Reader:
         if found:
             line = self.line(scalar.position.line)[scalar.position.column - 1 :]
             whole = re.match(r"[\w.]+:([\[{].*[\]}])", line)
-            self.errors.append(space_error(found[1], whole[1] if whole else found[2], scalar.position))
+            self.errors.append(space_error(found[1], whole[1] if whole else found[2].split()[0], scalar.position))
 
     def check_comma(self, scalar: Scalar) -> None:
         """Collects an error where an unquoted comma cut an expression: `max(8` and `16)`."""
