@@ -1,5 +1,6 @@
 """Convolutions whose kernel meets all channels of its group."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,10 +25,10 @@ class Conv(Layer, kind="conv"):
     """
 
     out: int = field(Whole())
-    kernel: int | tuple[int, ...] = field(PerAxis())
-    stride: int | tuple[int, ...] = field(PerAxis(), 1)
-    padding: str | int | tuple = field(Padding(), "same")
-    dilation: int | tuple[int, ...] = field(PerAxis(), 1)
+    kernel: int | Sequence[int] = field(PerAxis())
+    stride: int | Sequence[int] = field(PerAxis(), 1)
+    padding: str | int | Sequence = field(Padding(), "same")
+    dilation: int | Sequence[int] = field(PerAxis(), 1)
     groups: int = field(Whole(), 1)
     bias: bool = field(Flag(), False)
     weight_norm: bool = field(Flag(), False)

@@ -1,5 +1,6 @@
 """The transposed convolution: every input position paints one kernel into the output."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +27,11 @@ class ConvTranspose(Layer, kind="conv_transpose"):
     """
 
     out: int = field(Whole())
-    kernel: int | tuple[int, ...] = field(PerAxis())
-    stride: int | tuple[int, ...] = field(PerAxis(), 1)
-    padding: str | int | tuple = field(Padding(), "same")
-    output_padding: int | tuple[int, ...] = field(PerAxis(at_least=0), 0)
-    dilation: int | tuple[int, ...] = field(PerAxis(), 1)
+    kernel: int | Sequence[int] = field(PerAxis())
+    stride: int | Sequence[int] = field(PerAxis(), 1)
+    padding: str | int | Sequence = field(Padding(), "same")
+    output_padding: int | Sequence[int] = field(PerAxis(at_least=0), 0)
+    dilation: int | Sequence[int] = field(PerAxis(), 1)
     groups: int = field(Whole(), 1)
     bias: bool = field(Flag(), False)
 

@@ -1,5 +1,6 @@
 """Convolutions in which each channel keeps to itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,11 +23,11 @@ class Depthwise(Layer, kind="depthwise"):
     778752
     """
 
-    kernel: int | tuple[int, ...] = field(PerAxis())
-    stride: int | tuple[int, ...] = field(PerAxis(), 1)
+    kernel: int | Sequence[int] = field(PerAxis())
+    stride: int | Sequence[int] = field(PerAxis(), 1)
     multiplier: int = field(Whole(), 1)
-    padding: str | int | tuple = field(Padding(), "same")
-    dilation: int | tuple[int, ...] = field(PerAxis(), 1)
+    padding: str | int | Sequence = field(Padding(), "same")
+    dilation: int | Sequence[int] = field(PerAxis(), 1)
     bias: bool = field(Flag(), False)
 
     by_name = ("dilation", "bias")

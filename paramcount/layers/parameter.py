@@ -1,5 +1,6 @@
 """A tensor that is learned by itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ class Parameter(Layer, kind="parameter"):
     38400
     """
 
-    shape: tuple[int, ...] = field(Sizes(at_least=1))
+    shape: Sequence[int] = field(Sizes(at_least=1))
     init: str = field(Word("normal", "zeros", "ones"), "normal")
 
     takes_prev: ClassVar[bool] = False

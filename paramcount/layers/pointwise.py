@@ -1,5 +1,6 @@
 """The convolution with a kernel of one position: a matrix for the channels of every place."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ class Pointwise(Layer, kind="pointwise"):
     """
 
     out: int = field(Whole())
-    stride: int | tuple[int, ...] = field(PerAxis(), 1)
+    stride: int | Sequence[int] = field(PerAxis(), 1)
     groups: int = field(Whole(), 1)
     bias: bool = field(Flag(), False)
 
