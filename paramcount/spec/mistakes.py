@@ -11,9 +11,10 @@ from paramcount.spec.source import tab_error
 if TYPE_CHECKING:
     from paramcount.spec.nodes import Reader
 
-TEMPLATE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
-INTERPOLATION = re.compile(r"\$\{\s*([^{}]*?)\s*\}")
-MISSING_SPACE = re.compile(r"([A-Za-z_][\w.]*):([^\s/].*)", re.DOTALL)
+# Patterns stay text until a mistake needs them: compiling them would slow down every start.
+TEMPLATE = r"\{\{\s*([^{}]*?)\s*\}\}"
+INTERPOLATION = r"\$\{\s*([^{}]*?)\s*\}"
+MISSING_SPACE = r"(?s)([A-Za-z_][\w.]*):([^\s/].*)"
 DEEPEST = 64
 CLOSING = {"[": "]", "{": "}"}
 
@@ -107,10 +108,10 @@ class Stop:
 
     def borrowed(self) -> SpecError | None:
         """Notation of other tools, and the parts of YAML that the language leaves out."""
-        found = TEMPLATE.search(self.line)
+        found = re.search(TEMPLATE, self.line)
         if found:
             return template_error(found[0], found[1], self.position._replace(column=found.start() + 1))
-        found = INTERPOLATION.search(self.line)
+        found = re.search(INTERPOLATION, self.line)
         if found:
             hint = f"write the bare name: {quote(found[1])}"
             return self.error(f"{quote(found[0])} is not part of the language", hint, self.column(found.start()))
@@ -230,7 +231,7 @@ class Stop:
         if not self.before.strip() or self.before.rstrip().endswith(tuple(",[{")):
             return self.error("there is no key before this `:`", "write `key: value`")
         last = self.last
-        found = MISSING_SPACE.match(last.text.split(" ")[0]) if last and not last.quoted else None
+        found = re.match(MISSING_SPACE, last.text.split(" ")[0]) if last and not last.quoted else None
         if last and found:
             return space_error(found[1], found[2], last.position)
         if last and last.position.line == self.position.line:

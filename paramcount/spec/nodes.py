@@ -35,9 +35,6 @@ from paramcount.spec.source import read_source, refuse_characters, split_lines
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-SURROGATE = re.compile("[\ud800-\udfff]")
-WORD = re.compile(r"[A-Za-z_][\w.-]*")
-
 
 class Scalar:
     """A piece of text; `quoted` tells whether it stood in quotes. An empty value stands at its key."""
@@ -103,6 +100,11 @@ def read_text(text: str, file: str = "<text>") -> Node:
 def read_file(path: str) -> Node:
     """The root node of a UTF-8 file; raises SpecError for a file that is missing, too large or no text."""
     return read_text(read_source(path), path)
+
+
+def is_word(text: str) -> bool:
+    """Whether a text can be a key without a value: the name of a kind or a block."""
+    return text.replace(".", "").replace("-", "").isidentifier()
 
 
 class TooDeep(Exception):
@@ -205,7 +207,7 @@ class Reader:
         if event.anchor is not None or event.tag is not None:
             self.refuse_properties(event, position)
         self.last = scalar = Scalar(event.value, position, bool(event.style))
-        if scalar.quoted and SURROGATE.search(scalar.text):
+        if scalar.quoted and not scalar.text.isprintable() and re.search("[\ud800-\udfff]", scalar.text):
             self.errors.append(escape_error(position))
         return scalar
 
@@ -252,7 +254,7 @@ class Reader:
                     continue
                 if ":" in text and (bare or ":{" in text or ":[" in text):
                     self.check_space(key)
-                elif bare and flow and self.split is None and not WORD.fullmatch(text):
+                elif bare and flow and self.split is None and not is_word(text):
                     self.check_stray(key, entries)
                 if flow and ("(" in text or ")" in text):
                     self.check_comma(key)
@@ -276,7 +278,7 @@ class Reader:
         if type(event) is AliasEvent:
             return
         del self.errors[before:]
-        template = TEMPLATE.match(self.line(start.line), start.column - 1)
+        template = re.match(TEMPLATE, self.line(start.line)[start.column - 1 :])
         if template:
             self.errors.append(template_error(template[0], template[1], start))
         else:
@@ -285,7 +287,7 @@ class Reader:
 
     def check_space(self, scalar: Scalar) -> None:
         """Collects an error where a colon has no space after it: `conv:{out`, `out:8`."""
-        found = MISSING_SPACE.fullmatch(scalar.text)
+        found = re.fullmatch(MISSING_SPACE, scalar.text)
         if found:
             line = self.line(scalar.position.line)[scalar.position.column - 1 :]
             whole = re.match(r"[\w.]+:([\[{].*[\]}])", line)
