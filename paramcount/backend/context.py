@@ -1,15 +1,19 @@
 """What a layer's forward computation may ask of the run it stands in: the mode, keys, batch means, updates."""
 
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
 from typing import Any
+from zlib import crc32
 
 
 @dataclass(frozen=True)
 class Context:
     """One node's context for one trace.
 
-    `train` is a Python bool. `seed` is a JAX key that is already the node's own, and `axis_name` the vmapped
-    batch's axis, where there is one. `updates` collects the new running statistics by buffer name.
+    `train` is a Python bool. `seed` is the run's JAX key, `path` the node's, with the `[i]` of its pass.
+    `axis_name` names the axis of the vmapped batch, where there is one, and those of pieces around the node.
+    `updates` collects the new running statistics by buffer name.
 
     >>> context = Context(train=True)
     >>> context.update(mean=3.0)
@@ -19,22 +23,50 @@ class Context:
 
     train: bool = False
     seed: Any = None
-    axis_name: str | None = None
+    axis_name: str | tuple[str, ...] | None = None
+    path: str = ""
     updates: dict[str, Any] = field(default_factory=dict)
 
     def key(self) -> Any:
-        """A key for random numbers; another one for each example of a batch."""
+        """A key for random numbers: another one for each node, pass, example, piece and step.
+
+        It depends on the seed, the path and the place in the batch alone, not on how the network is run.
+        """
         from jax import lax, random
 
-        key = random.key(0) if self.seed is None else self.seed
-        return key if self.axis_name is None else random.fold_in(key, lax.axis_index(self.axis_name))
+        key = random.fold_in(random.key(0) if self.seed is None else self.seed, crc32(self.path.encode()))
+        return random.fold_in(key, lax.axis_index(self.axis_name)) if self.axes else key
 
     def batch_mean(self, value: Any) -> Any:
         """The mean over the batch of a value that each example has its own of."""
         from jax import lax
 
-        return value if self.axis_name is None else lax.pmean(value, self.axis_name)
+        return lax.pmean(value, self.axis_name) if self.axes else value
 
     def update(self, **buffers: Any) -> None:
         """Hand out new values of the node's buffers."""
         self.updates.update(buffers)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """All axes that are vmapped, outermost first."""
+        if self.axis_name is None:
+            return ()
+        return (self.axis_name,) if isinstance(self.axis_name, str) else self.axis_name
+
+    def at(self, path: str) -> Context:
+        """The same for the node at a path, with no updates yet."""
+        return replace(self, path=path, updates={})
+
+    def inside(self, name: str) -> tuple[str, Context]:
+        """A name for one more vmapped axis, such as that of pieces, and the context below it."""
+        name = f"{name}{len(self.axes)}"
+        return name, replace(self, axis_name=(*self.axes, name))
+
+    def step(self, index: Any) -> Context:
+        """The context of one step of a scan, whose keys are its own."""
+        from jax import random
+
+        if not self.train:
+            return self
+        return replace(self, seed=random.fold_in(random.key(0) if self.seed is None else self.seed, index))
