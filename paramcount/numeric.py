@@ -283,6 +283,18 @@ def decide(condition: Any) -> bool:
     return bool(condition)
 
 
+def settle(size: Size) -> int:
+    """A size that decides structure, such as a number of parts, as an int; raises Undecided where variants disagree.
+
+    >>> settle(Column.whole("parts", [3, 3]))
+    3
+    """
+    if type(size) is not Column:
+        return size
+    decide(size == size[0])
+    return size[0]
+
+
 def product(sizes: Iterable[Size]) -> Size:
     """All sizes multiplied; 1 for none.
 

@@ -20,6 +20,7 @@ from paramcount.numeric import (
     minimum,
     product,
     require,
+    settle,
     where,
 )
 
@@ -254,3 +255,11 @@ def test_plain_integers():
         exact_div(column([8, 10]), 4, "{} input channels, {} groups", argument="groups")
     assert (minimum(3, 4), maximum(3, 4), minimum(2.5, 2), where(True, 1, 2), where(False, 1, 2)) == (3, 4, 2, 1, 2)
     assert where(column([1, 2]) > 1, 0.5, column([4, 4])).tolist() == [4.0, 0.5]
+
+
+def test_settle():
+    assert settle(3) == 3
+    assert settle(Column(numpy.array([4, 4]), low=0, high=9)) == 4
+    with pytest.raises(Undecided) as caught:
+        settle(Column.whole("parts", [2, 3, 2]))
+    assert caught.value.mask.tolist() == [True, False, True]

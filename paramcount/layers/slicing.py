@@ -8,7 +8,7 @@ from paramcount.errors import ArgumentError, ShapeError
 from paramcount.fields import Pairs, Parts, Sizes, Whole, field
 from paramcount.layer import Layer, Param, Shape, Work
 from paramcount.layers.accept import has_axis
-from paramcount.numeric import Size, exact_div, require
+from paramcount.numeric import Size, exact_div, require, settle
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Split(Layer, kind="split"):
         """The size of each part of an axis."""
         if not isinstance(self.parts, tuple):
             message = "an axis of {} does not divide into {} equal parts"
-            return (exact_div(size, self.parts, message, error=ShapeError, argument="parts"),) * self.parts
+            return (exact_div(size, self.parts, message, error=ShapeError, argument="parts"),) * settle(self.parts)
         total = sum(self.parts)
         message = "the parts sum to {}, the axis has {}"
         require(total == size, message, total, size, error=ShapeError, argument="parts")
