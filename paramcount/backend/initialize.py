@@ -32,7 +32,7 @@ class Tensor(NamedTuple):
 
 
 def tensors(graph: Graph) -> dict[str, dict[str, Tensor]]:
-    """Every tensor once, under the path of the leaf that owns it; those that are shared or tied stand at their owner's."""
+    """Every tensor once, under the path of the leaf that owns it; shared and tied ones stand once."""
     found: dict[str, dict[str, Tensor]] = {}
     for leaf in leaves(graph):
         declared = leaf.node.params() if leaf.owner not in found else {}
