@@ -1,0 +1,93 @@
+"""The figures of a network's parts: every count by its name, and the rows that carry them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from paramcount.layer import Shape
+from paramcount.numeric import Size
+
+
+class Figures(NamedTuple):
+    """Exact counts of one row or of the whole. The first eight are tensors' elements, then work, then memory.
+
+    `weights` are kernels and tables together, the bias-free count; `tables` are embeddings, positions and scales
+    alone. `params` are all but `buffers`. `active_params` has the chosen experts in place of all of them.
+    """
+
+    params: Size = 0
+    trainable: Size = 0
+    weights: Size = 0
+    tables: Size = 0
+    biases: Size = 0
+    norms: Size = 0
+    buffers: Size = 0
+    active_params: Size = 0
+    macs: Size = 0
+    flops: Size = 0
+    elementwise: Size = 0
+    activations: Size = 0
+    param_bytes: Size = 0
+
+    @staticmethod
+    def total(parts: Sequence[Figures]) -> Figures:
+        """The sum of figures, each for itself.
+
+        >>> Figures.total([Figures(params=2, macs=3), Figures(params=5)]).params
+        7
+        """
+        if len(parts) == 1:
+            return parts[0]
+        return Figures(*map(sum, zip(*parts, strict=True))) if parts else Figures()
+
+
+def figure(name: str) -> Any:
+    return property(attrgetter(f"figures.{name}"))
+
+
+class Counted:
+    """What has figures also has each by its name."""
+
+    __slots__ = ()
+
+    params = figure("params")
+    trainable = figure("trainable")
+    weights = figure("weights")
+    tables = figure("tables")
+    biases = figure("biases")
+    norms = figure("norms")
+    buffers = figure("buffers")
+    active_params = figure("active_params")
+    macs = figure("macs")
+    flops = figure("flops")
+    elementwise = figure("elementwise")
+    activations = figure("activations")
+    param_bytes = figure("param_bytes")
+
+
+class RowFields(NamedTuple):
+    path: str
+    kind: str
+    setting: str
+    output_shape: Shape | None
+    repeat: int
+    depth: int
+    note: str
+    leaf: bool
+    training_only: bool
+    figures: Figures
+    stem: str
+    indices: tuple[int, ...]
+
+
+class Row(RowFields, Counted):
+    """One element of the network: a leaf, or a group whose figures are the sum of the rows below it.
+
+    The figures are those of all `repeat` passes that the row stands for. `depth` is 1 for the outermost rows;
+    `indices` are the passes of the innermost loop around it that the row itself stands for, and `stem` is
+    its path without them.
+    """
+
+    __slots__ = ()
