@@ -12,6 +12,7 @@ import jax
 import numpy
 
 from paramcount.backend.context import Context
+from paramcount.backend.initialize import Tensor, values
 from paramcount.backend.walker import count_macs, used_inputs
 from paramcount.errors import ParamcountError, Undecided
 from paramcount.fields import Padding, Whole
@@ -51,13 +52,16 @@ def check_example(layer: Layer, *shapes: Shape) -> None:
 
 
 def check_figures(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
-    """Sizes and costs are whole numbers, roles and initializers known ones."""
+    """Sizes and costs are whole numbers, roles and initializers known ones, first values as declared."""
     work = layer.work(*shapes)
     sizes = [size for shape in results(layer.output_shape(*shapes)) for size in shape.sizes]
     for name, param in layer.params(*shapes).items():
         sizes += param.shape
         assert param.role in ROLES, f"{where}: {name} has the role {param.role}, which is none of {ROLES}"
         assert param.init in INITIALIZERS, f"{where}: {name} starts by {param.init}, which is none of {INITIALIZERS}"
+        first = values(Tensor(param, (), frozen=False), 0, name)
+        assert first.shape == param.shape, f"{where}: {name} is declared {param.shape} and initialized {first.shape}"
+        assert numpy.isfinite(first).all(), f"{where}: {name} starts with values that are not finite"
     for figure in (work.macs, work.elementwise, *sizes):
         assert type(figure) is int, f"{where}: {figure!r} is {type(figure).__name__}, not int"
     assert min(sizes, default=1) >= 1, f"{where}: a size is less than 1: {sizes}"
