@@ -148,21 +148,28 @@ def pooled(x: Shape, pool: Any, dilation: Any) -> Shape:
 
 
 def slide(x: Any, pool: Any, dilation: Any, start: float, operation: Any) -> Any:
-    """The windows of an array reduced by an operation, in JAX."""
+    """The windows of an array reduced by `operation` from `start` (which also fills the padding), in JAX."""
     from jax import lax
 
-    sizes = x.shape[:-1]
-    kernel, stride, spread, pads = window(pool, dilation, sizes)
-    shape = pooled(Shape.of(*x.shape), pool, dilation)
+    kernel, stride, spread, pads = window(pool, dilation, x.shape[:-1])
+    places = pooled(Shape.of(*x.shape), pool, dilation).spatial
     widths = []
-    for size, places, width, step, gap, (before, _) in zip(
-        sizes, shape.spatial, kernel, stride, spread, pads, strict=True
+    for size, count, width, step, gap, (before, _) in zip(
+        x.shape[:-1], places, kernel, stride, spread, pads, strict=True
     ):
         reach = gap * (width - 1) + 1
-        widths.append((before, max((places - 1) * step + reach - size - before, 0)))
-    return lax.reduce_window(
-        x, x.dtype.type(start), operation, (*kernel, 1), (*stride, 1), (*widths, (0, 0)), window_dilation=(*spread, 1)
-    )
+        widths.append((before, max((count - 1) * step + reach - size - before, 0)))
+    start = x.dtype.type(start)
+    if set(spread) == {1}:
+        return lax.reduce_window(x, start, operation, (*kernel, 1), (*stride, 1), (*widths, (0, 0)))
+    # JAX has no gradient of dilated windows, so these are reduced axis by axis, by gathers.
+    from numpy import arange
+
+    for axis, (count, width, step, gap) in enumerate(zip(places, kernel, stride, spread, strict=True)):
+        taps = (arange(count) * step)[:, None] + arange(width) * gap
+        x = lax.pad(x, start, [(*widths[i], 0) if i == axis else (0, 0, 0) for i in range(x.ndim)])
+        x = lax.reduce(x.take(taps, axis), start, operation, (axis + 1,))
+    return x
 
 
 def covered(size: Size, places: Size, kernel: Size, stride: Size, padding: tuple, count_pad: bool) -> Size:

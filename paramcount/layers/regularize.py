@@ -132,5 +132,5 @@ def kept(x: Any, rate: float, shape: tuple[int, ...], context: Any) -> Any:
     from jax import numpy as jnp
     from jax import random
 
-    keep = random.bernoulli(context.key(), 1 - rate, shape)
+    keep = random.bernoulli(context.key(), 1.0 - rate, shape)
     return jnp.where(keep, x / (1 - rate) if rate < 1 else x, 0)

@@ -1,5 +1,6 @@
 """The same elements in other axes: flatten, reshape, transpose."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,7 @@ class Reshape(Layer, kind="reshape"):
     '32×8'
     """
 
-    sizes: tuple[int, ...] = field(Sizes(at_least=-1))
+    sizes: Sequence[int] = field(Sizes(at_least=-1))
 
     examples = (
         ({"sizes": (4, 5, 3)}, (20, 3)),
@@ -87,7 +88,7 @@ class Transpose(Layer, kind="transpose"):
     '64×49'
     """
 
-    axes: tuple[int, ...] = field(Sizes(at_least=0))
+    axes: Sequence[int] = field(Sizes(at_least=0))
 
     examples = (({"axes": (1, 0)}, (4, 3)), ({"axes": (2, 0, 1)}, (2, 3, 4)))
 

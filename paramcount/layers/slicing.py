@@ -1,5 +1,6 @@
 """Parts of a value, and its elements moved along or beyond its axes: split, slice, pick, roll, pad, crop."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -21,7 +22,7 @@ class Split(Layer, kind="split"):
     ['128×512', '128×64']
     """
 
-    parts: int | tuple[int, ...] = field(Parts())
+    parts: int | Sequence[int] = field(Parts())
     axis: int = field(Whole(at_least=None), -1)
 
     by_name = ("axis",)
@@ -34,7 +35,7 @@ class Split(Layer, kind="split"):
 
     @property
     def setting(self) -> str:
-        return "+".join(map(str, self.parts)) if isinstance(self.parts, tuple) else str(self.parts)
+        return "+".join(map(str, self.parts)) if isinstance(self.parts, Sequence) else str(self.parts)
 
     def output_shape(self, x: Shape) -> tuple[Shape, ...]:
         axis = has_axis(x, self.axis)
@@ -54,13 +55,13 @@ class Split(Layer, kind="split"):
 
     def sizes(self, size: Size) -> tuple[Size, ...]:
         """The size of each part of an axis."""
-        if not isinstance(self.parts, tuple):
+        if not isinstance(self.parts, Sequence):
             message = "an axis of {} does not divide into {} equal parts"
             return (exact_div(size, self.parts, message, error=ShapeError, argument="parts"),) * settle(self.parts)
         total = sum(self.parts)
         message = "the parts sum to {}, the axis has {}"
         require(total == size, message, total, size, error=ShapeError, argument="parts")
-        return self.parts
+        return tuple(self.parts)
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class Roll(Layer, kind="roll"):
     '56×56×96'
     """
 
-    shifts: tuple[int, ...] = field(Sizes(at_least=None))
+    shifts: Sequence[int] = field(Sizes(at_least=None))
 
     examples = (({"shifts": (-1, 2)}, (4, 5, 3)), ({"shifts": (7,)}, (4, 2)))
 
@@ -186,7 +187,7 @@ class Pad(Layer, kind="pad"):
     '230×230×3'
     """
 
-    padding: tuple[tuple[int, int], ...] = field(Pairs(at_least=0))
+    padding: Sequence[Sequence[int]] = field(Pairs(at_least=0))
 
     examples = (({"padding": ((1, 2), (0, 1), (0, 0))}, (4, 5, 3)), ({"padding": ((0, 3),)}, Shape((4,), "tokens")))
 
@@ -221,7 +222,7 @@ class Crop(Layer, kind="crop"):
     '56×56×512'
     """
 
-    margins: tuple[tuple[int, int], ...] = field(Pairs(at_least=0))
+    margins: Sequence[Sequence[int]] = field(Pairs(at_least=0))
 
     examples = (({"margins": ((1, 2), (0, 1), (0, 0))}, (4, 5, 3)), ({"margins": ((0, 3),)}, Shape((4,), "tokens")))
 
@@ -256,7 +257,7 @@ def with_size(x: Shape, axis: int, size: Size) -> Shape:
     return Shape((*x.sizes[:axis], size, *x.sizes[axis + 1 :]), x.layout)
 
 
-def every_axis(x: Shape, pairs: tuple, name: str) -> None:
+def every_axis(x: Shape, pairs: Sequence, name: str) -> None:
     """Raise ArgumentError unless there is one pair for each axis."""
     if len(pairs) != x.rank:
         raise ArgumentError(
@@ -266,5 +267,5 @@ def every_axis(x: Shape, pairs: tuple, name: str) -> None:
         )
 
 
-def in_brief(pairs: tuple) -> str:
+def in_brief(pairs: Sequence) -> str:
     return " ".join(f"{before}+{after}" for before, after in pairs)
