@@ -34,7 +34,7 @@ class Each(Item):
         mapped, piece_sizes = each_shapes(self.pattern, source.shape, sizes)
         builder.open("each", name)
         pieces = Pieces("", "each", pattern=self.pattern, sizes=sizes, source=source, count=product(mapped))
-        outer = builder.enter()
+        outer = builder.enter(closed=True)
         for given, pattern in self.along.items():
             whole = builder.path(given, "")
             mapped_too, sizes_too = each_shapes(pattern, whole.shape, sizes)
@@ -79,7 +79,7 @@ class Scan(Item):
             given: Shape.of(*start) if is_sizes(start) else builder.path(start, str(given))
             for given, start in self.carry.items()
         }
-        outer = builder.enter()
+        outer = builder.enter(closed=True)
         inside = {}
         for given, start in starts.items():
             inside[given] = builder.value(start if isinstance(start, Shape) else start.shape)
@@ -127,7 +127,7 @@ class Moe(Item):
         experts = Experts("", "moe", experts=router.experts, top_k=router.top_k, source=source)
         builder.leaf(router, "router")
         weights = builder.prev
-        outer = builder.enter(root=False)
+        outer = builder.enter(closed=True)
         experts.entry = builder.prev = builder.value(source.shape)
         builder.run(self.body)
         result = experts.result = builder.arrived()

@@ -207,10 +207,11 @@ class Builder:
         self.ordinals[kind] = ordinal + 1
         return f"{kind}{ordinal}"
 
-    def enter(self, declared: dict[str, Position] | None = None, root: bool = False) -> Scope:
+    def enter(self, declared: dict[str, Position] | None = None, root: bool = False, closed: bool = False) -> Scope:
         """Start a scope of names; a root scope (a block's) does not see the names around it."""
         outer = self.scope
         self.scope = Scope(None if root else outer, len(self.trail), declared)
+        self.scope.closed = closed
         return outer
 
     def leave(self, outer: Scope) -> None:

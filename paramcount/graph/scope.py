@@ -41,6 +41,7 @@ class Scope:
         self.names: dict[str, Value | None] = {}
         self.unused: dict[str, Position | None] = {}
         self.escaped = False  # whether something made here outlives it
+        self.closed = False  # whether nothing made here may outlive it: the body of each, scan or moe
         if around is None:
             self.trail = trail
             self.declared = declared or {}
@@ -55,6 +56,12 @@ class Scope:
         for _ in range(up):
             if scope.around is None:
                 break
+            if scope.closed:
+                raise SpecError(
+                    f"the name {quote(name)} cannot leave the body that it is given in",
+                    hint="`each`, `scan` and `moe` give their result only",
+                    position=position,
+                )
             scope.escaped = True
             scope = scope.around
         if name in scope.names:
@@ -112,8 +119,13 @@ class Scope:
             )
 
     def escape(self) -> None:
-        """Mark every scope up to the block or file: a stack was used, so that its passes cannot stand for one another."""
+        """Mark every scope up to the block or file: a stack was used, so that no pass can stand for another."""
         scope: Scope | None = self
         while scope is not None:
+            if scope.closed:
+                raise SpecError(
+                    "a stack cannot be used inside the body of `each`, `scan` or `moe`",
+                    hint="name the value, and use the name inside",
+                )
             scope.escaped = True
             scope = scope.around

@@ -1,0 +1,198 @@
+"""Blocks of the spec language: those of a file, and those that are shipped with the package."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Any
+
+from paramcount.errors import ArgumentError, Position, SpecError, quote
+from paramcount.graph.block import Block
+from paramcount.layer import Shape
+from paramcount.spec.bindings import Bindings
+from paramcount.spec.context import Context, File, empty, identifier, mapping_of, text_of, wrong
+from paramcount.spec.items import ItemSyntax, SpecItem, bind, read_items, read_path
+from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence, read_file
+from paramcount.spec.written import ANY_KIND, Maker, Template, Written, read_template, read_value
+from paramcount.suggest import argument_hint, nearest
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "blocks")
+KEYS = ("args", "inputs", "layers", "outputs")
+
+
+@dataclass(eq=False)
+class BlockDefinition:
+    """A block as written: arguments and inputs with their defaults (None where required), items and outputs."""
+
+    name: str
+    file: File
+    position: Position
+    arguments: dict[str, Written | None] = field(default_factory=dict)
+    inputs: dict[str, Maker | None] = field(default_factory=dict)
+    items: list[ItemSyntax] = field(default_factory=list)
+    outputs: list[Template] = field(default_factory=list)
+    declared: dict[str, Position] = field(default_factory=dict)
+    calls: dict[str, Position] = field(default_factory=dict)
+
+    def required(self) -> list[str]:
+        return [name for name, value in [*self.arguments.items(), *self.inputs.items()] if value is None]
+
+
+class SpecBlock(Block):
+    """A block with its arguments, ready to be expanded."""
+
+    def __init__(
+        self, definition: BlockDefinition, arguments: dict[str, Any], given: dict[str, Any], position: Position | None
+    ) -> None:
+        self.definition = definition
+        self.arguments = arguments
+        self.given = given
+        self.position = position
+        self.kind = definition.name
+        self.declared = definition.declared
+        self.outputs = [output.evaluate(definition.file.base, None) for output in definition.outputs]
+
+    @property
+    def setting(self) -> str:  # type: ignore[override]
+        shown = (item for item in self.arguments.items() if item[0] != "out" and item[1] is not None)
+        return " ".join(f"{name}={brief(value)}" for name, value in shown)
+
+    def inputs(self) -> dict[str, Any]:
+        found = {}
+        for name, default in self.definition.inputs.items():
+            if name in self.given:
+                found[name] = self.given[name]
+            elif default is not None:
+                found[name] = default(self.definition.file.base, None)
+        return found
+
+    def expand(self, *inputs: Shape | None) -> list[SpecItem]:
+        shape = inputs[0]
+        values = dict(self.definition.file.base.values)
+        bindings = Bindings(values)
+        for name, default in self.definition.arguments.items():
+            if name in self.arguments:
+                values[name] = self.arguments[name]
+            elif default is not None:
+                values[name] = default.evaluate(bindings, shape)
+        return bind(self.definition.items, bindings)
+
+
+def brief(value: Any) -> str:
+    return "×".join(map(str, value)) if isinstance(value, list) else str(value).lower() if value is True else str(value)
+
+
+def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition:
+    """A block's arguments and inputs, before any body is read."""
+    name = identifier(key, "the name of a block")
+    block = BlockDefinition(name, context.file, key.position)
+    place = context.seeing("cin", "length")
+    if not isinstance(node, Mapping) or node.get("layers") is None:
+        raise wrong(key, f"the block {quote(name)} needs `layers`", f"write `{name}: {{layers: [...]}}`")
+    for part, _ in node.entries:
+        if part.text not in KEYS:
+            guess = nearest(part.text, KEYS)
+            hint = f"did you mean `{guess}`?" if guess else f"a block has {', '.join(KEYS)}"
+            raise wrong(part, f"unknown key {quote(part.text)} in the block {quote(name)}", hint)
+    given = node.get("args")
+    for argument, value in mapping_of(given, "`args`").entries if given is not None and not empty(given) else []:
+        word = identifier(argument, "an argument")
+        required = isinstance(value, Scalar) and value.text == "required"
+        block.arguments[word] = None if required else read_value(value, place, ANY_KIND, word)
+        place = place.seeing(word)
+    inputs = node.get("inputs")
+    if isinstance(inputs, Sequence):
+        block.inputs = {identifier(each, "an input"): None for each in inputs.items}
+    elif inputs is not None and not empty(inputs):
+        for each, value in mapping_of(inputs, "`inputs`").entries:
+            required = isinstance(value, Scalar) and value.text == "required"
+            block.inputs[identifier(each, "an input")] = None if required else read_path(value, context)
+    return block
+
+
+def read_body(block: BlockDefinition, node: Mapping, context: Context) -> None:
+    """A block's items and outputs; they see the file's variables and the block's arguments."""
+    names = context.names.union(block.arguments, ("cin", "length"))
+    inside = Context(context.file, names, block.declared, block.calls)
+    layers = node.get("layers")
+    assert layers is not None
+    block.items = read_items(layers, inside, "layers")
+    outputs = node.get("outputs")
+    if outputs is not None:
+        items = outputs.items if isinstance(outputs, Sequence) else [outputs]
+        block.outputs = [read_template(each, inside, "an output") for each in items]
+
+
+def refuse_circles(file: File) -> None:
+    """Note an error for blocks that contain themselves, directly or through others."""
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> None:
+        if name in path:
+            circle = [*path[path.index(name) :], name]
+            position = file.blocks[path[-1]].calls[name]
+            raise SpecError(
+                f"the block {quote(name)} calls itself: {' -> '.join(circle)}",
+                hint="a network has no recursion; use `repeat`",
+                position=position,
+            )
+        if name not in done and name in file.blocks:
+            for called in file.blocks[name].calls:
+                visit(called, [*path, name])
+            done.add(name)
+
+    for name in file.blocks:
+        visit(name, [])
+
+
+@lru_cache(maxsize=1)
+def shipped() -> frozenset[str]:
+    """The names of the blocks that come with the package."""
+    return frozenset(name[:-5] for name in os.listdir(FOLDER) if name.endswith(".yaml"))
+
+
+@cache
+def load_shipped(name: str) -> BlockDefinition:
+    """A shipped block, read when it is first used."""
+    from paramcount.spec.language import read_blocks
+
+    path = os.path.join(FOLDER, f"{name}.yaml")
+    file = File(f"blocks/{name}.yaml")
+    node = mapping_of(read_file(path), "a file of blocks")
+    blocks = node.get("blocks")
+    assert blocks is not None
+    read_blocks(mapping_of(blocks, "`blocks`"), Context(file))
+    file.report()
+    return file.blocks[name]
+
+
+def block_class(name: str) -> type[Block]:
+    """A shipped block as a class, for networks in Python: `Bottleneck(out=24, expand=6, stride=2)`."""
+    definition = load_shipped(name)
+    names = list(definition.arguments)
+
+    class Shipped(SpecBlock):
+        def __init__(self, *positional: Any, **named: Any) -> None:
+            if len(positional) > len(names):
+                raise ArgumentError(f"{quote(name)} takes at most {len(names)} positional arguments")
+            given = {**dict(zip(names, positional, strict=False)), **named}
+            for each in given:
+                if each not in names and each not in definition.inputs:
+                    raise ArgumentError(
+                        f"{quote(name)} has no argument {quote(each)}",
+                        hint=argument_hint(each, [*names, *definition.inputs]) or f"it takes {', '.join(names)}",
+                    )
+            missing = [each for each in definition.required() if each not in given]
+            if missing:
+                raise ArgumentError(f"{quote(name)} needs {quote(missing[0])}")
+            paths = {each: given.pop(each) for each in definition.inputs if each in given}
+            super().__init__(definition, given, paths, None)
+
+    Shipped.__name__ = Shipped.__qualname__ = "".join(part.capitalize() for part in name.split("_"))
+    signature = ", ".join(each if default is None else f"{each}=..." for each, default in definition.arguments.items())
+    Shipped.__doc__ = f"The shipped block `{name}({signature})`, written in the spec language: blocks/{name}.yaml."
+    return Shipped
+
+
+__all__ = ["BlockDefinition", "SpecBlock", "block_class", "load_shipped", "shipped", "text_of"]

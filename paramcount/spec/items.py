@@ -1,0 +1,375 @@
+"""One item of a spec: its kind and modifiers as read, and how it is expanded where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from paramcount.errors import ParamcountError, Position, SpecError, quote
+from paramcount.graph.builder import Builder
+from paramcount.graph.items import From, Skip, With
+from paramcount.graph.loops import Passes
+from paramcount.layer import Item, Shape
+from paramcount.spec.bindings import Bindings, Read
+from paramcount.spec.context import Context, describe, empty, identifier, wrong
+from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
+from paramcount.spec.written import (
+    Constant,
+    Maker,
+    Several,
+    Template,
+    Written,
+    read_template,
+    read_value,
+)
+from paramcount.suggest import nearest
+
+MODIFIERS = ("for", "in", "from", "repeat", "when", "name", "into", "share", "push", "only", "frozen")
+FOR, FROM, REPEAT, WHEN = range(4)  # the order in which an item's modifiers are looked at
+
+
+@dataclass(eq=False, slots=True)
+class ItemSyntax:
+    """An item as written. `make` turns its kind and arguments into an Item for the value that arrives."""
+
+    position: Position
+    kind: str = ""
+    make: Maker | None = None
+    places: dict[str, Position] = field(default_factory=dict)  # where each argument stands
+    variables: tuple[str, ...] = ()
+    rows: Written | None = None
+    start: Any = None
+    repeat: Written | None = None
+    when: Written | None = None
+    name: Template | None = None
+    into: tuple[Template, ...] = ()
+    share: Any = None  # True, or a Template
+    push: Template | None = None
+    only: str | None = None
+    frozen: Written | None = None
+    plain: bool = True  # whether no modifier stands beside the kind
+
+    def names(self, bindings: Bindings, shape: Shape | None) -> list[str]:
+        return [each.evaluate(bindings, shape) for each in (self.name, *self.into) if each is not None]
+
+
+class SpecItem(Item):
+    """An item in the bindings of its place; it becomes layers and forms when the value that arrives is known."""
+
+    __slots__ = ("bindings", "stage", "syntax")
+
+    def __init__(self, syntax: ItemSyntax, bindings: Bindings, stage: int = FOR) -> None:
+        self.syntax = syntax
+        self.bindings = bindings
+        self.stage = stage
+
+    @property
+    def kind(self) -> str:
+        return self.syntax.kind
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        syntax = self.syntax
+        try:
+            if syntax.plain:
+                assert syntax.make is not None
+                builder.build(syntax.make(self.bindings, arriving(builder)), name)
+            else:
+                self.modified(builder, name)
+        except ParamcountError as error:
+            if error.position is None:
+                error.position = syntax.places.get(error.argument or "", syntax.position)
+            raise
+
+    def modified(self, builder: Builder, name: str | None) -> None:
+        """Look at the modifiers in their order, from this item's stage on."""
+        syntax, bindings, stage = self.syntax, self.bindings, self.stage
+        if stage <= FOR and syntax.rows is not None:
+            rows = loop_rows(syntax, bindings, arriving(builder))
+            self.loop(builder, name, FROM, rows, len(rows), False)
+            return
+        if stage <= FROM and syntax.start is not None:
+            builder.build(From(syntax.start(bindings, arriving(builder))))
+        if stage <= REPEAT and syntax.repeat is not None:
+            count = whole(syntax.repeat.evaluate(bindings, arriving(builder)), syntax.repeat.position)
+            self.loop(builder, name, WHEN, None, count, syntax.share is True)
+            return
+        shape = arriving(builder)
+        if syntax.when is not None and not flag(syntax.when, bindings, shape):
+            builder.build(Skip(syntax.names(bindings, shape)))
+            return
+        looping = syntax.rows is not None or syntax.repeat is not None
+        item = syntax.make(bindings, shape) if syntax.make else None
+        builder.build(self.marked(item, shape, looping), name)
+
+    def loop(self, builder: Builder, name: str | None, stage: int, rows: list | None, count: int, share: bool) -> None:
+        """Expand a loop; a plain name, without braces, names its final result."""
+        syntax, shape = self.syntax, arriving(builder)
+        item: Item = SpecLoop(syntax, self.bindings, stage, rows, count, share)
+        outermost = syntax.rows is None or stage == FROM
+        if outermost and (plain(syntax.name) or (syntax.into and all(map(plain, syntax.into)))):
+            named = syntax.name.evaluate(self.bindings, shape) if syntax.name and plain(syntax.name) else None
+            into = [each.evaluate(self.bindings, shape) for each in syntax.into if plain(each)]
+            item = With(item, name=named, into=into)
+        builder.build(item, name)
+
+    def marked(self, item: Item | None, shape: Shape | None, looping: bool) -> Item | None:
+        """The item with the modifiers that belong to each pass."""
+        syntax, bindings = self.syntax, self.bindings
+        here = [each for each in syntax.into if not (looping and plain(each))]
+        named = syntax.name if syntax.name and not (looping and plain(syntax.name)) else None
+        marks = With(
+            item,
+            name=named.evaluate(bindings, shape) if named else None,
+            into=[each.evaluate(bindings, shape) for each in here],
+            share=syntax.share.evaluate(bindings, shape) if isinstance(syntax.share, Template) else None,
+            push=syntax.push.evaluate(bindings, shape) if syntax.push else None,
+            only=syntax.only,
+            frozen=flag(syntax.frozen, bindings, shape) if syntax.frozen else False,
+        )
+        bare = not (marks.name or marks.into or marks.share or marks.push or marks.only or marks.frozen)
+        if bare and item is None:
+            return Skip()
+        return item if bare else marks
+
+
+class SpecLoop(Passes):
+    """A looping item: one pass for each row of variables, or `count` passes."""
+
+    def __init__(
+        self, syntax: ItemSyntax, bindings: Bindings, stage: int, rows: list | None, count: int, share: bool
+    ) -> None:
+        self.syntax = syntax
+        self.bindings = bindings
+        self.stage = stage
+        self.rows = rows
+        self.count = count
+        self.share = share
+        self.kind = syntax.kind or "pass"
+        self.reads: dict[int, list[Read]] = {}
+
+    def variables(self, index: int) -> dict[str, Any]:
+        return {**self.rows[index], "i": index} if self.rows is not None else {"i": index}
+
+    def body_of(self, index: int) -> Item:
+        reads = self.reads[index] = []
+        return SpecItem(self.syntax, self.bindings.inside(self.variables(index), reads), self.stage)
+
+    def alike(self, index: int, earlier: int) -> bool:
+        return self.bindings.replays(self.reads[earlier], self.variables(index))
+
+
+def arriving(builder: Builder) -> Shape | None:
+    return builder.prev.shape if builder.prev is not None else None
+
+
+def plain(template: Template | None) -> bool:
+    return template is not None and template.constant
+
+
+def whole(value: Any, position: Position) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise SpecError(f"`repeat` must be a whole number, not {quote(value)}", position=position)
+    if value < 0:
+        raise SpecError(f"`repeat` must be at least 0, not {value}", position=position)
+    return value
+
+
+def flag(written: Written, bindings: Bindings, shape: Shape | None) -> bool:
+    value = written.evaluate(bindings, shape)
+    if not isinstance(value, bool):
+        if hasattr(value, "array"):
+            return bool(value)
+        raise SpecError(
+            f"a condition must be true or false, not {quote(value)}",
+            hint="compare with something: `x > 0`",
+            position=written.position,
+        )
+    return value
+
+
+def loop_rows(syntax: ItemSyntax, bindings: Bindings, shape: Shape | None) -> list[dict[str, Any]]:
+    """The variables of each pass of a `for`: from rows, a list variable, or a count."""
+    assert syntax.rows is not None
+    rows = syntax.rows.evaluate(bindings, shape)
+    if not isinstance(rows, (list, tuple)):
+        rows = list(range(whole(rows, syntax.rows.position)))
+    names = syntax.variables
+    if len(names) == 1:
+        return [{names[0]: row} for row in rows]
+    for index, row in enumerate(rows):
+        if not isinstance(row, (list, tuple)) or len(row) != len(names):
+            raise row_error(row, names, row_position(syntax.rows, index))
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def row_error(row: Any, names: tuple[str, ...], position: Position) -> SpecError:
+    count = len(row) if isinstance(row, (list, tuple)) else 1
+    return SpecError(
+        f"the row has {count} value{'s' * (count != 1)}, and `for` names {len(names)}: {', '.join(names)}",
+        hint="give each row one value for each name",
+        position=position,
+    )
+
+
+def row_position(rows: Written, index: int) -> Position:
+    return rows.parts[index].position if isinstance(rows, Several) else rows.position
+
+
+def bind(items: list[ItemSyntax], bindings: Bindings) -> list[SpecItem]:
+    """Items in the bindings of their place."""
+    return [SpecItem(item, bindings) for item in items]
+
+
+def read_items(node: Node, context: Context, what: str = "layers") -> list[ItemSyntax]:
+    """A list of items, every error in it noted."""
+    if not isinstance(node, Sequence):
+        raise wrong(
+            node, f"{quote(what)} takes a list of layers, not {describe(node)}", f"write `{what}:` and `- ...` below"
+        )
+    items = [context.attempt(read_item, each, context) for each in node.items]
+    return [item for item in items if item is not None]
+
+
+def read_item(node: Node, context: Context) -> ItemSyntax:
+    """One item: a kind, its arguments, and modifiers beside it."""
+    from paramcount.spec.kinds import read_kind
+
+    if isinstance(node, Sequence):
+        raise wrong(
+            node,
+            "found a list where a layer was expected",
+            "write `kind: arguments`, or `do: [...]` for several layers",
+        )
+    if isinstance(node, Scalar):
+        if empty(node):
+            raise wrong(node, "found nothing where a layer was expected", "remove the `-`, or write a layer")
+        item = ItemSyntax(node.position, node.text)
+        read_kind(item, node, Scalar("", node.position), context)
+        return item
+    return read_mapping(node, context)
+
+
+def read_mapping(node: Mapping, context: Context) -> ItemSyntax:
+    from paramcount.spec.kinds import read_kind
+
+    modifiers = {key.text: (key, value) for key, value in node.entries if key.text in MODIFIERS}
+    kinds = [(key, value) for key, value in node.entries if key.text not in MODIFIERS]
+    if len(kinds) > 1:
+        raise two_kinds(kinds, context)
+    key, value = kinds[0] if kinds else (None, None)
+    item = ItemSyntax(key.position if key else node.position, key.text if key else "")
+    inner = read_modifiers(item, modifiers, node, context)
+    if key is not None and value is not None:
+        read_kind(item, key, value, inner)
+    elif not modifiers:
+        raise wrong(node, "found nothing where a layer was expected", "write `kind: arguments`")
+    item.plain = not modifiers
+    if item.name and item.name.constant:
+        context.declared.setdefault(item.name.text, item.name.position)
+    for each in item.into:
+        if each.constant:
+            context.declared.setdefault(each.text, each.position)
+    return item
+
+
+def read_modifiers(item: ItemSyntax, modifiers: dict, node: Mapping, context: Context) -> Context:
+    """Note the modifiers in their order; returns what the kind's arguments see."""
+    if ("for" in modifiers) != ("in" in modifiers):
+        present = "for" if "for" in modifiers else "in"
+        raise wrong(modifiers[present][0], "`for` and `in` go together", "write `for: [c, n]` and `in: [[16, 1], ...]`")
+    if "for" in modifiers:
+        given = modifiers["for"][1]
+        names = given.items if isinstance(given, Sequence) else [given]
+        item.variables = tuple(identifier(each, "a loop variable") for each in names)
+        item.rows = read_value(modifiers["in"][1], context, what="in")
+        if isinstance(item.rows, Several) and len(names) > 1:
+            for row in item.rows.parts:
+                if isinstance(row, Constant) or (isinstance(row, Several) and len(row.parts) != len(names)):
+                    count = row.parts if isinstance(row, Several) else row.value
+                    context.file.errors.append(row_error(count, item.variables, row.position))
+        context = context.in_loop(*item.variables)
+    if "from" in modifiers:
+        item.start = read_path(modifiers["from"][1], context)
+    if "repeat" in modifiers:
+        item.repeat = read_value(modifiers["repeat"][1], context, what="repeat")
+        context = context.in_loop()
+    for key in ("when", "frozen"):
+        if key in modifiers:
+            setattr(item, key, read_value(modifiers[key][1], context, what=key))
+    for key in ("name", "push"):
+        if key in modifiers:
+            setattr(item, key, read_template(modifiers[key][1], context, f"`{key}`"))
+    if "into" in modifiers:
+        given = modifiers["into"][1]
+        item.into = tuple(
+            read_template(each, context, "`into`") for each in (given.items if isinstance(given, Sequence) else [given])
+        )
+    if "only" in modifiers:
+        item.only = read_only(modifiers["only"][1])
+    if "share" in modifiers:
+        item.share = read_share(modifiers["share"][1], item, context)
+    item.places.update({key: value.position for key, (_, value) in modifiers.items()})
+    return context
+
+
+def read_only(node: Node) -> str:
+    if isinstance(node, Scalar) and node.text == "training":
+        return node.text
+    raise wrong(node, f"`only` must be `training`, not {describe(node)}")
+
+
+def read_share(node: Node, item: ItemSyntax, context: Context) -> Any:
+    if isinstance(node, Scalar) and node.text in ("true", "false") and not node.quoted:
+        if node.text == "false":
+            return None
+        if item.repeat is None:
+            raise wrong(node, "`share: true` needs a `repeat`", "give a key, `share: KEY`, to share between items")
+        return True
+    return read_template(node, context, "`share`")
+
+
+def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
+    """The error for two keys that are no modifiers: most likely an argument outside the braces, or a typo."""
+    from paramcount.spec.kinds import arguments_of
+
+    words = [key.text for key, _ in kinds]
+    known = [key for key, _ in kinds if context.is_kind(key.text) or key.text in context.kinds()]
+    if known:
+        other = next(key for key, _ in kinds if key is not known[0])
+        if other.text in arguments_of(known[0].text, context):
+            value = next(value for key, value in kinds if key is other)
+            shown = value.text if isinstance(value, Scalar) else "..."
+            return SpecError(
+                f"{quote(other.text)} stands beside {quote(known[0].text)}, not inside it",
+                hint=f"write `- {known[0].text}: {{..., {other.text}: {shown}}}`, or indent it further",
+                position=other.position,
+            )
+        guess = nearest(other.text, MODIFIERS)
+        hint = f"did you mean `{guess}`?" if guess else "start each layer with its own `-`"
+        return SpecError(
+            f"{quote(other.text)} beside {quote(known[0].text)} is neither a modifier nor an argument of it",
+            hint=hint,
+            position=other.position,
+        )
+    return SpecError(
+        f"one item has several kinds: {', '.join(quote(word) for word in words)}",
+        hint="start each layer with its own `-`",
+        position=kinds[1][0].position,
+    )
+
+
+def read_path(node: Node, context: Context) -> Maker:
+    """Where a value comes from: `prev`, a name, or a list of items. Gives it in the bindings of its place."""
+    if isinstance(node, Sequence):
+        items = read_items(node, context, "path")
+        return lambda bindings, shape: bind(items, bindings)
+    if isinstance(node, Mapping):
+        raise wrong(node, "a path is a name or a list of items, not a mapping", "put it into a list: `[...]`")
+    if empty(node):
+        raise wrong(node, "a path is missing here", "write `prev`, a name, or a list of items")
+    if node.text == "none" and not node.quoted:
+        return lambda bindings, shape: None
+    template = read_template(node, context, "a path")
+    return template.evaluate

@@ -1,0 +1,151 @@
+"""Loading a spec: from a file's or a shipped spec's name, with a variant and variables, to a network."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
+from paramcount.graph.network import Network
+from paramcount.graph.tree import Graph
+from paramcount.spec.items import bind
+from paramcount.spec.language import Expectation, SpecSyntax, read_spec, undeclared, variable_values
+from paramcount.spec.nodes import Node, read_file, read_text
+from paramcount.suggest import nearest
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDERS = (os.path.join(PACKAGE, "configs"), os.path.join(os.path.dirname(PACKAGE), "configs"))  # wheel, checkout
+
+
+class Loaded(Network):
+    """A network from a spec, with what the spec says of itself.
+
+    `vars` holds the value of every variable, `overridden` tells whether one was set by hand, `expect` the expected
+    figures with their places, `reference` the model that it stands for, `variants` the names there are.
+    """
+
+    def __init__(self, syntax: SpecSyntax, variant: str | None, given: dict[str, Any], overridden: bool) -> None:
+        self.syntax = syntax
+        self.variant = variant
+        self.vars = given
+        self.overridden = overridden
+        self.source = syntax.source
+        self.about = syntax.about
+        self.file = syntax.file.path
+        self.variants = list(syntax.variants)
+        expected = expectation(syntax, variant)
+        self.expect: dict[str, tuple[int, Position]] = expected.figures
+        self.reference = expected.reference
+        base = syntax.file.base
+        base.values = given
+        shapes = {name: each.shape(base) for name, each in syntax.inputs.items()}
+        outputs = syntax.outputs
+        super().__init__(
+            bind(syntax.items, base),
+            input=shapes["input"] if syntax.single else None,
+            inputs=None if syntax.single else shapes,
+            outputs=None if outputs is None else {label: each.evaluate(base, None) for label, each in outputs.items()},
+            name=syntax.name,
+            declared=syntax.declared,
+        )
+
+    def expand(self, training: bool) -> Graph:
+        graph = super().expand(training)
+        graph.warnings += self.syntax.unused()
+        return graph
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is odd but not wrong: names, variables and blocks that nothing uses."""
+        return self.graph().warnings
+
+
+def load(path: str, variant: str | None = None, **variables: Any) -> Loaded:
+    """The network of a spec: a file, or the name of a shipped spec, `name:variant` included.
+
+    `variables` override the spec's vars: numbers, lists, words, or text that is read as an expression. Raises a
+    ParamcountError that says what is wrong and where.
+
+    >>> load("mlp").graph().outputs["output"].shape.sizes
+    (10,)
+    """
+    file, given = locate(os.fspath(path))
+    return from_nodes(read_file(file), shown_path(file), variant if variant is not None else given, variables)
+
+
+def loads(text: str, variant: str | None = None, file: str = "<text>", **variables: Any) -> Loaded:
+    """The network of a spec that is given as text.
+
+    >>> loads("{input: {features: 784}, layers: [dense: 10]}").graph().outputs["output"].shape.sizes
+    (10,)
+    """
+    return from_nodes(read_text(text, file), file, variant, variables)
+
+
+def from_nodes(root: Node, file: str, variant: str | None, variables: dict[str, Any]) -> Loaded:
+    syntax = read_spec(root, file)
+    nodes = dict(syntax.variables)
+    if variant is not None:
+        if variant not in syntax.variants:
+            guess = nearest(variant, syntax.variants)
+            names = f"the variants are {', '.join(syntax.variants)}" if syntax.variants else "the spec has no variants"
+            hint = f"did you mean `{guess}`?" if guess else names
+            raise SpecError(f"{quote(syntax.name)} has no variant {quote(variant)}", hint=hint)
+        nodes.update(syntax.variants[variant])
+    fixed: dict[str, Any] = {}
+    for name, value in variables.items():
+        if name not in syntax.variables:
+            raise undeclared(name, list(syntax.variables), None)
+        if isinstance(value, str):
+            nodes[name] = read_text(value, f"--set {name}")
+        else:
+            fixed[name] = list(value) if isinstance(value, tuple) else value
+    network = Loaded(syntax, variant, variable_values(syntax, nodes, fixed), bool(variables))
+    network.graph()
+    return network
+
+
+def expectation(syntax: SpecSyntax, variant: str | None) -> Expectation:
+    """The expected figures of a variant; those of the base for a variant that sets nothing."""
+    if variant is not None and variant not in syntax.expect and not syntax.variants[variant]:
+        variant = None
+    return syntax.expect.get(variant, Expectation())
+
+
+def locate(path: str) -> tuple[str, str | None]:
+    """The file of a spec's name, and the variant behind a colon; raises ArgumentError where there is none."""
+    name, _, variant = path.rpartition(":")
+    for candidate, chosen in ((path, None), (name, variant)):
+        if candidate and os.path.exists(candidate) and (os.sep in candidate or "." in candidate):
+            return candidate, chosen
+        for folder in FOLDERS if candidate and os.sep not in candidate else ():
+            file = os.path.join(folder, candidate if candidate.endswith(".yaml") else f"{candidate}.yaml")
+            if os.path.isfile(file):
+                return file, chosen
+    known = shipped_specs()
+    word = name or path
+    if os.path.exists(word):
+        return word, variant or None
+    guess = nearest(os.path.basename(word).removesuffix(".yaml"), known)
+    hint = f"did you mean `{guess}`?" if guess else f"give a file, or a shipped spec: {', '.join(known)}"
+    raise ArgumentError(f"there is no spec {quote(path)}", hint=hint)
+
+
+def shipped_specs() -> list[str]:
+    """The names of the specs that come with the package."""
+    for folder in FOLDERS:
+        if os.path.isdir(folder):
+            return sorted(name[:-5] for name in os.listdir(folder) if name.endswith(".yaml"))
+    return []
+
+
+def shown_path(file: str) -> str:
+    """A path as the user would write it: relative where that is shorter."""
+    try:
+        relative = os.path.relpath(file)
+    except ValueError:
+        return file
+    return relative if len(relative) < len(file) else file
+
+
+__all__ = ["Loaded", "ParamcountError", "load", "loads", "shipped_specs"]
