@@ -9,7 +9,7 @@ from paramcount.errors import ArgumentError, ShapeError
 from paramcount.fields import Pairs, Parts, Sizes, Whole, field
 from paramcount.layer import Layer, Param, Shape, Work
 from paramcount.layers.accept import has_axis
-from paramcount.numeric import Size, exact_div, require, settle
+from paramcount.numeric import Column, Size, decide, exact_div, require, settle
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,11 @@ class Split(Layer, kind="split"):
     def sizes(self, size: Size) -> tuple[Size, ...]:
         """The size of each part of an axis."""
         if not isinstance(self.parts, Sequence):
+            count = self.parts
+            if isinstance(count, Column) and decide(count == count[0]):  # the variants of a sweep have as many results
+                count = count[0]
             message = "an axis of {} does not divide into {} equal parts"
-            return (exact_div(size, self.parts, message, error=ShapeError, argument="parts"),) * settle(self.parts)
+            return (exact_div(size, count, message, error=ShapeError, argument="parts"),) * count
         total = sum(self.parts)
         message = "the parts sum to {}, the axis has {}"
         require(total == size, message, total, size, error=ShapeError, argument="parts")

@@ -24,6 +24,8 @@ def test_the_first_sets_the_shape():
         assert "path" in raised.value.hint and "condition" in raised.value.hint
     with pytest.raises(ShapeError, match="`multiply` needs one shape, and got 64 and 7×7×64"):
         MultiplyValues().output_shape(Shape.of(64), IMAGE)
+    with pytest.raises(ShapeError, match="got 1×64 and 7×64"):
+        AddValues().output_shape(Shape.of(1, 64), Shape.of(7, 64))
     with pytest.raises(ShapeError, match="`subtract` works on numbers, and got tokens 9"):
         SubtractValues().output_shape(Shape((9,), "tokens"), Shape((9,), "tokens"))
 

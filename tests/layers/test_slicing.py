@@ -1,9 +1,10 @@
 import numpy
 import pytest
 
-from paramcount.errors import ArgumentError, ShapeError
+from paramcount.errors import ArgumentError, ShapeError, Undecided
 from paramcount.layer import Shape, Work
 from paramcount.layers.slicing import Crop, Pad, Pick, Roll, Slice, Split
+from paramcount.numeric import Column
 
 X = numpy.arange(24).reshape(4, 6)
 TOKENS = Shape((6,), "tokens")
@@ -32,6 +33,16 @@ def test_split_errors():
         Split(3).output_shape(Shape.of(10))
     with pytest.raises(ArgumentError, match="no axis 2: the value has 2"):
         Split(3, axis=2).output_shape(Shape.of(4, 6))
+
+
+def test_variants_of_a_sweep_split_into_as_many_parts():
+    def parts(*counts):
+        return Split(Column.whole("parts", counts)).output_shape(Shape.of(6, 12))  # type: ignore
+
+    assert parts(3, 3) == (Shape.of(6, 4),) * 3
+    with pytest.raises(Undecided) as raised:
+        parts(3, 4)
+    assert raised.value.mask.tolist() == [True, False]
 
 
 def test_slice():
