@@ -9,7 +9,7 @@ from paramcount.errors import ArgumentError, ShapeError
 from paramcount.fields import Pairs, Parts, Sizes, Whole, field
 from paramcount.layer import Layer, Param, Shape, Work
 from paramcount.layers.accept import has_axis
-from paramcount.numeric import Column, Size, decide, exact_div, require, settle
+from paramcount.numeric import Size, exact_div, require, settle
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,7 @@ class Split(Layer, kind="split"):
     def sizes(self, size: Size) -> tuple[Size, ...]:
         """The size of each part of an axis."""
         if not isinstance(self.parts, Sequence):
-            count = self.parts
-            if isinstance(count, Column) and decide(count == count[0]):  # the variants of a sweep have as many results
-                count = count[0]
+            count = settle(self.parts)
             message = "an axis of {} does not divide into {} equal parts"
             return (exact_div(size, count, message, error=ShapeError, argument="parts"),) * count
         total = sum(self.parts)
