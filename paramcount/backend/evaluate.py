@@ -122,10 +122,10 @@ class Run:
         try:
             with jax.named_scope(f"§{self.number}"):
                 results = node.layer.forward(tensors, *inputs, context=context)
+            results = tuple(results) if isinstance(results, (tuple, list)) else (results,)
+            self.values.update(zip(node.outputs, results, strict=True))
         except Exception as error:
             raise LayerError(leaf.path, error) from error
-        results = tuple(results) if isinstance(results, (tuple, list)) else (results,)
-        self.values.update(zip(node.outputs, results, strict=True))
         if context.updates:
             self.buffers[leaf.owner] = self.buffers[leaf.owner] | context.updates
         if self.watch:
