@@ -118,6 +118,8 @@ class Number(Check):
         self.at_least, self.at_most = at_least, at_most
 
     def __call__(self, name: str, value: Any) -> Any:
+        if isinstance(value, Column) or hasattr(value, "dtype"):
+            return value  # a sweep's numbers; no count depends on them
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise ArgumentError(f"{name} must be a number, not {quote(value)}", argument=name)
         if not self.at_least <= value <= self.at_most:

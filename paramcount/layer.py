@@ -100,6 +100,10 @@ class Work:
 class Item:
     """Anything that can stand in a network's list: a layer, a block, or a structural form."""
 
+    def place(self, builder: Any, name: str | None) -> None:
+        """Become part of the network that is being built, under a name or by kind and ordinal."""
+        raise NotImplementedError
+
 
 registry: dict[str, type[Layer]] = {}
 
@@ -149,6 +153,10 @@ class Layer(Item, ABC):
     def required(cls) -> tuple[str, ...]:
         """The arguments that have no default."""
         return tuple(each.name for each in fields(cls) if each.default is REQUIRED)
+
+    def place(self, builder: Any, name: str | None) -> None:
+        """Become a leaf of the network that is being built."""
+        builder.layer(self, name)
 
     @property
     def setting(self) -> str:

@@ -148,19 +148,19 @@ class Run:
 
     def pieces(self, group: Pieces) -> None:
         assert group.source and group.piece and group.result and group.output
-        mapped = [(group.pattern, group.source, group.piece), *group.along]
+        mapped = [(group.pattern, group.sizes, group.source, group.piece), *group.along]
         axis, context = self.context.inside("pieces")
         after = self.number
 
         def body(*pieces: Any) -> tuple[Any, Tensors]:
             nonlocal after
-            given = {inside: piece for (_, _, inside), piece in zip(mapped, pieces, strict=True)}
+            given = {inside: piece for (_, _, _, inside), piece in zip(mapped, pieces, strict=True)}
             run = self.inside(given, context, self.params, self.buffers)
             run.elements(group.children)
             after = run.number
             return run.values[group.result], run.buffers
 
-        pieces = [split_pieces(self.values[whole], pattern, group.sizes) for pattern, whole, _ in mapped]
+        pieces = [split_pieces(self.values[whole], pattern, sizes) for pattern, sizes, whole, _ in mapped]
         results, self.buffers = jax.vmap(body, axis_name=axis, out_axes=(0, None))(*pieces)
         self.number = after
         self.values[group.output] = join_pieces(results, group.pattern, group.sizes, group.source.shape)

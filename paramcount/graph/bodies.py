@@ -11,7 +11,7 @@ from paramcount.graph.builder import Builder
 from paramcount.graph.loops import same_shape, same_sizes
 from paramcount.graph.tree import Experts, Pieces, Steps
 from paramcount.layer import Item, Shape
-from paramcount.layers.pattern import each_shapes, result_shape
+from paramcount.layers.pattern import each_shapes, names, parse_pieces, rearranged, result_shape
 from paramcount.layers.route import Combine, Router
 from paramcount.numeric import product
 
@@ -37,16 +37,18 @@ class Each(Item):
         outer = builder.enter(closed=True)
         for given, pattern in self.along.items():
             whole = builder.path(given, "")
-            mapped_too, sizes_too = each_shapes(pattern, whole.shape, sizes)
+            axes = names(parse_pieces(pattern).left)
+            theirs = {axis: size for axis, size in sizes.items() if axis in axes}
+            mapped_too, sizes_too = each_shapes(pattern, whole.shape, theirs)
             if not same_sizes(mapped, mapped_too):
                 raise ShapeError(
                     f"{quote(given)} has {product(mapped_too)} pieces, and the value that arrives {product(mapped)}",
                     hint="both patterns must map axes of the same sizes",
                 )
-            inside = builder.value(Shape.of(*sizes_too))
-            pieces.along.append((pattern, whole, inside))
+            inside = builder.value(rearranged(whole.shape, *sizes_too))
+            pieces.along.append((pattern, theirs, whole, inside))
             builder.scope.names[str(given)] = inside
-        pieces.piece = builder.prev = builder.value(Shape.of(*piece_sizes))
+        pieces.piece = builder.prev = builder.value(rearranged(source.shape, *piece_sizes))
         builder.run(self.body)
         pieces.result = builder.arrived()
         builder.leave(outer)

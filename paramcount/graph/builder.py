@@ -45,17 +45,13 @@ class Builder:
 
     def build(self, item: Any, name: str | None = None) -> None:
         """Expand one item; its element is called `name`, or by its kind and ordinal."""
-        if isinstance(item, Layer):
-            self.layer(item, name)
-        elif hasattr(item, "place"):
-            self.step()
-            item.place(self, name)
-        elif isinstance(item, (list, tuple)):
-            self.run(item)
-        else:
-            raise SpecError(
-                f"{quote(repr(item))} is not an item", hint="use layers, blocks, and forms such as `Residual`"
-            )
+        self.steps += 1
+        if self.steps > STEPS:
+            raise SpecError(f"more than {STEPS:,} expansion steps", hint="lower the repeats")
+        if not isinstance(item, Item):
+            message = f"{quote(repr(item))} is not an item"
+            raise SpecError(message, hint="use layers, blocks, and forms such as `Residual`")
+        item.place(self, name)
 
     def layer(self, layer: Layer, name: str | None = None) -> None:
         """Expand a layer, followed by its norm and activation."""
@@ -235,11 +231,6 @@ class Builder:
     def here(self) -> str:
         """The path of the open group within its block or file."""
         return join_trail(self.trail[self.scope.root.trail :])
-
-    def step(self) -> None:
-        self.steps += 1
-        if self.steps > STEPS:
-            raise SpecError(f"more than {STEPS:,} expansion steps", hint="lower the repeats")
 
 
 def join_trail(trail: list[str]) -> str:

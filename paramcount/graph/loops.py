@@ -43,7 +43,7 @@ class Passes(Item):
         loop.frozen, loop.training_only = builder.frozen, builder.dormant
         builder.trail.append(name)
         for index in range(self.count):
-            builder.step()
+            builder.steps += 1
             same = self.earlier(builder, loop, index)
             if same is not None:
                 builder.layers += same.layers

@@ -117,7 +117,7 @@ class Pieces(Group):
     sizes: dict[str, Any] = field(default_factory=dict)
     source: Value | None = None
     piece: Value | None = None
-    along: list[tuple[str, Value, Value]] = field(default_factory=list)  # pattern, whole, piece
+    along: list[tuple[str, dict[str, Any], Value, Value]] = field(default_factory=list)  # pattern, sizes, whole, piece
     result: Value | None = None  # of the body
     count: Any = 1
 

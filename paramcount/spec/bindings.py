@@ -42,12 +42,14 @@ class Bindings:
     def evaluate(self, expression: Expression, shape: Shape | None) -> Any:
         """The value of an expression for the value that arrives."""
         values = self.values
+        value = values.get(expression.text, MISSING)  # most expressions are one variable
+        if value is MISSING:
 
-        def lookup(name: str) -> Any:
-            value = values.get(name, MISSING)
-            return axis(name, shape, expression) if value is MISSING else value
+            def lookup(name: str) -> Any:
+                found = values.get(name, MISSING)
+                return axis(name, shape, expression) if found is MISSING else found
 
-        value = expression.evaluate(lookup)
+            value = expression.evaluate(lookup)
         for names, reads in self.frames:
             if not names.isdisjoint(expression.names):
                 reads.append(Read(expression, self, shape, value))

@@ -58,11 +58,7 @@ class Expression:
     position: Position
     references: tuple[tuple[str, Position], ...]
     evaluate: Run
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The variables that it reads."""
-        return frozenset(name for name, _ in self.references)
+    names: frozenset[str]  # the variables that it reads
 
     @property
     def constant(self) -> bool:
@@ -84,7 +80,7 @@ def parse(text: str, position: Position) -> Expression:
     references = tuple((name, source.at(index)) for name, index in parser.references)
     if not references:
         piece = folded(piece)
-    return Expression(text, position, references, piece.run)
+    return Expression(text, position, references, piece.run, frozenset(name for name, _ in references))
 
 
 class Piece(NamedTuple):

@@ -112,9 +112,10 @@ def read_layer(item: ItemSyntax, layer: type[Layer], node: Node, context: Contex
         written[open_sizes(checks)] = Sizes(
             node, {name: read_value(value, context, what=name) for name, value in extra.items()}
         )
-    require_arguments(item, layer.required(), written)
+    required = layer.required()
+    require_arguments(item, required, written)
     item.places = {name: value.position for name, value in written.items()}
-    kept = [(name, value, checks[name].none) for name, value in written.items()]
+    kept = [(name, value, checks[name].none, name in required) for name, value in written.items()]
     if all(value.constant for value in written.values()):
         made = build(layer, kept, context.file.base, None)
         item.make = lambda bindings, shape: made
@@ -125,13 +126,12 @@ def read_layer(item: ItemSyntax, layer: type[Layer], node: Node, context: Contex
 def build(layer: type[Layer], written: list, bindings: Bindings, shape: Shape | None) -> Layer:
     """The layer with its arguments' values; `none` takes an argument of the defaults away."""
     arguments = {}
-    for name, value, none in written:
+    for name, value, none, required in written:
         found = value.evaluate(bindings, shape)
         if found is not None or none:
             arguments[name] = found
-    missing = [name for name in layer.required() if name not in arguments]
-    if missing:
-        raise SpecError(f"{quote(layer.kind)} needs {quote(missing[0])}", argument=missing[0])
+        elif required:
+            raise SpecError(f"{quote(layer.kind)} needs {quote(name)}", argument=name)
     try:
         return layer(**arguments)
     except ParamcountError as error:
@@ -141,7 +141,7 @@ def build(layer: type[Layer], written: list, bindings: Bindings, shape: Shape | 
 
 def show_formula(error: ParamcountError, written: list) -> None:
     """Say which expression gave a number that is not whole."""
-    for name, value, _ in written:
+    for name, value, _, _ in written:
         if name == error.argument and isinstance(value, Formula) and "whole number" in error.message:
             error.message += f" (from {quote(value.expression.text)})"
 

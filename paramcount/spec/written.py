@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ from paramcount.suggest import nearest
 Maker = Callable[[Bindings, Shape | None], Any]  # makes something in bindings, for the value that arrives
 
 # The words that a block's argument may be: these, and all kinds.
+DECIMAL = re.compile(r"[1-9][0-9]{0,17}\Z")  # most values are: they need no parser
+
 ANY_KIND = ("same", "half", "valid", "nearest", "bilinear", "softmax", "sigmoid")
 
 
@@ -116,6 +119,8 @@ def read_value(node: Node, context: Context, words: tuple[str, ...] = (), what: 
 
 def read_formula(node: Scalar, context: Context) -> Written:
     """An expression, evaluated at once if it is constant."""
+    if DECIMAL.match(node.text):
+        return Constant(node.position, int(node.text))
     expression = parse_known(node.text, node.position._replace(column=node.position.column + node.quoted), context)
     if expression.constant:
         return Constant(node.position, expression.evaluate(refuse))
@@ -124,6 +129,9 @@ def read_formula(node: Scalar, context: Context) -> Written:
 
 def parse_known(text: str, position: Position, context: Context) -> Expression:
     """An expression whose variables all exist here; an error is noted for each that does not."""
+    if text in context.names:  # one variable needs no parser
+        context.file.used.add(text)
+        return Expression(text, position, ((text, position),), lambda lookup: lookup(text), frozenset((text,)))
     expression = parse(text, position)
     missing = [
         context.unknown_variable(name, where) for name, where in expression.references if name not in context.names
