@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paramcount.column import LEAST, MOST
 from paramcount.errors import ArgumentError, ShapeError, Undecided
 from paramcount.numeric import (
-    LEAST,
-    MOST,
     Column,
     Mask,
     ceil_div,

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+from paramcount.column import Column, Mask, bound, plain, real, require
 from paramcount.errors import ArgumentError, quote
-from paramcount.numeric import Column, Mask, bound, maximum, minimum, plain, real, require, where
+from paramcount.numeric import maximum, minimum, where
 from paramcount.spec.tokens import LIMIT
 
 
