@@ -1,0 +1,105 @@
+"""Shipped specs against counts of the real models: torchvision's, and the published tables of the MobileNets."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from paramcount.report import count
+from paramcount.spec.load import load
+
+CONFIGS = Path(__file__).resolve().parents[1] / "configs"
+MILLION = 10**6
+
+
+@pytest.fixture(scope="module")
+def truth(shared):
+    return lambda name: json.loads((shared / "truth" / name).read_text())
+
+
+def counted(report):
+    return {
+        "params": report.params,
+        "weights": report.weights - report.tables,
+        "bias": report.biases,
+        "norm": report.norms,
+        "other": report.tables,
+        "buffers": report.buffers,
+        "macs": report.macs,
+    }
+
+
+def measured(record):
+    kinds = record["params_by_kind"]
+    return {
+        "params": record["params_total"],
+        "weights": kinds["conv_weight"] + kinds["linear_weight"],
+        "bias": kinds["bias"],
+        "norm": kinds["norm"],
+        "other": kinds["other"],
+        "buffers": record["buffers_bn_running"],
+        "macs": record["macs"],
+    }
+
+
+def referenced():
+    """Every shipped network that names a model it stands for, by that name."""
+    found = {}
+    for path in sorted(CONFIGS.glob("*.yaml")):
+        base = load(str(path))
+        for network in (base, *(load(str(path), variant=variant) for variant in base.variants)):
+            if network.reference:
+                found[network.reference] = network
+    return found
+
+
+def test_counts_as_torchvision_by_kind(truth):
+    records = {f"torchvision/{record['name']}": record for record in truth("torchvision.json")}
+    networks = {name: network for name, network in referenced().items() if name.startswith("torchvision/")}
+    assert networks.keys() <= records.keys()
+    assert {name: counted(count(network)) for name, network in networks.items()} == {
+        name: measured(records[name]) for name in networks
+    }
+
+
+def test_every_torchvision_model_of_the_shipped_families_has_a_spec(truth):
+    families = ("alexnet", "vgg", "resnet", "wide_resnet", "resnext", "squeezenet", "mobilenet_v2")
+    names = {f"torchvision/{each['name']}" for each in truth("torchvision.json") if each["name"].startswith(families)}
+    assert len(names) == 22
+    assert names <= referenced().keys()
+
+
+def test_mobilenet_v2_at_every_width(truth):
+    rows = truth("mobilenet_v2_widths.json")
+    assert len(rows) == 50
+    for row in rows:
+        report = count(load(str(CONFIGS / "mobilenet_v2.yaml"), width=row["width"]))
+        assert (report.params, report.macs) == (row["params"], row["macs_conv_linear"]), row
+
+
+def published(truth, model):
+    """The rows of one model that its architecture reproduces, with width and resolution from their names."""
+    for row in truth("mobilenet_published.json"):
+        if row["reproduced"] and row["model"].startswith(model):
+            width, resolution = row["model"].removeprefix(model + "_").split("_")
+            yield row, float(width), int(resolution)
+
+
+def test_published_rows_of_mobilenet_v2(truth):
+    """MACs floored to millions; parameters without norms, in hundredths of millions."""
+    rows = list(published(truth, "mobilenet_v2"))
+    assert len(rows) == 22
+    for row, width, resolution in rows:
+        report = count(load(str(CONFIGS / "mobilenet_v2.yaml"), width=width, resolution=resolution))
+        assert report.macs // MILLION == row["madds_M"], row
+        assert round((report.params - report.norms) / MILLION, 2) == row["params_M"], row
+
+
+def test_published_rows_of_mobilenet_v1(truth):
+    """Millions of MACs, and of parameters with norms and 1001 classes: within one of the last printed digit."""
+    rows = list(published(truth, "mobilenet_v1"))
+    assert len(rows) == 11
+    for row, width, resolution in rows:
+        report = count(load(str(CONFIGS / "mobilenet_v1.yaml"), width=width, resolution=resolution, classes=1001))
+        assert abs(row["madds_M"] - report.macs / MILLION) < 1, row
+        assert abs(row["params_M"] - report.params / MILLION) < 0.01, row
