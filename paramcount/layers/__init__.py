@@ -71,7 +71,14 @@ MODULES = {
 
 
 def find(kind: str) -> type[Layer] | None:
-    """The layer class of a kind, or None where there is no such kind."""
-    if kind not in registry and kind in MODULES:
+    """The layer class of a kind, or None where there is no such kind; installed packages may offer kinds too."""
+    if kind in registry:
+        return registry[kind]
+    if kind in MODULES:
         import_module(f"{__name__}.{MODULES[kind]}")
-    return registry.get(kind)
+        return registry[kind]
+    if not kind.isidentifier():
+        return None
+    from paramcount.layers.plugin import from_entry_point
+
+    return from_entry_point(kind)
