@@ -2,12 +2,13 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
 from paramcount.graph.items import From, Multiply, With
 from paramcount.graph.network import Network
-from paramcount.layer import Shape
+from paramcount.layer import Layer, Shape
 from paramcount.layers import find
 from paramcount.layers.activation import Sigmoid
 from paramcount.layers.adaptive_pool import AdaptiveAvgPool, AdaptiveMaxPool, GlobalPool
@@ -61,7 +62,7 @@ def each(value):
     return tuple(map(each, value)) if isinstance(value, list) else value
 
 
-def window(k, **renamed):
+def window(k, **renamed) -> dict[str, Any]:
     """The arguments that windows have in common. A padding mode other than zeros has the same counts."""
     names = {"kernel_size": "kernel", "stride": "stride", "padding": "padding", "dilation": "dilation"} | renamed
     return {"padding": "valid"} | {ours: each(k[theirs]) for theirs, ours in names.items() if theirs in k}
@@ -69,7 +70,7 @@ def window(k, **renamed):
 
 def convolutions(k):
     more = {"out": k["out_channels"], "groups": k.get("groups", 1), "bias": k.get("bias", True)}
-    found = [[Conv(**window(k), **more)]]
+    found: list[list[Layer]] = [[Conv(**window(k), **more)]]
     if more["groups"] == k["in_channels"] > 1:
         multiplier = k["out_channels"] // k["in_channels"]
         found.append([Depthwise(**window(k), multiplier=multiplier, bias=more["bias"])])
