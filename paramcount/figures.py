@@ -70,7 +70,7 @@ class Counted:
 class RowFields(NamedTuple):
     path: str
     kind: str
-    setting: str
+    element: Any  # of the tree
     output_shape: Shape | None
     repeat: int
     depth: int
@@ -91,3 +91,8 @@ class Row(RowFields, Counted):
     """
 
     __slots__ = ()
+
+    @property
+    def setting(self) -> str:
+        """The arguments in brief: `3×3/2`."""
+        return self.element.setting

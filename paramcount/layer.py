@@ -158,9 +158,8 @@ class Layer(Item, ABC):
         """Become a leaf of the network that is being built."""
         builder.layer(self, name)
 
-    @property
-    def setting(self) -> str:
-        """The arguments in brief, for a table: `3×3/2`."""
+    def setting(self, *inputs: Shape) -> str:
+        """The arguments in brief, for a table: `3×3/2`; `inputs` tell how many axes there are, if they are known."""
         return ""
 
     @abstractmethod

@@ -159,7 +159,7 @@ class Counter:
             Row(
                 path,
                 layer.kind,
-                layer.setting,
+                node,
                 shape,
                 place.repeat,
                 place.depth,
@@ -201,14 +201,11 @@ class Counter:
         at = len(self.rows)
         self.rows.append(None)
         inner = place._replace(depth=place.depth + 1, stem="", indices=())
-        setting = group.setting
         if isinstance(group, Experts):
             figures = self.experts(group, path, owner, inner)
         else:
-            if isinstance(group, Pieces):
-                setting, inner = f"×{group.count} pieces", inner._replace(work=inner.work * group.count)
-            elif isinstance(group, Steps):
-                setting, inner = f"×{group.count} steps", inner._replace(work=inner.work * group.count)
+            if isinstance(group, (Pieces, Steps)):
+                inner = inner._replace(work=inner.work * group.count)
             elif group.scope:
                 inner = inner._replace(root=path, root_owner=owner, root_stored=place.stored, root_active=place.active)
             figures = self.children(group.children, path, owner, inner)
@@ -216,7 +213,7 @@ class Counter:
         self.rows[at] = Row(
             path,
             group.kind,
-            setting,
+            group,
             shape,
             place.repeat,
             place.depth,

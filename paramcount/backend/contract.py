@@ -65,7 +65,7 @@ def check_figures(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
     for figure in (work.macs, work.elementwise, *sizes):
         assert type(figure) is int, f"{where}: {figure!r} is {type(figure).__name__}, not int"
     assert min(sizes, default=1) >= 1, f"{where}: a size is less than 1: {sizes}"
-    assert isinstance(layer.setting, str), f"{where}: setting is not text"
+    assert isinstance(layer.setting(*shapes), str), f"{where}: setting is not text"
 
 
 def check_trace(layer: Layer, shapes: tuple[Shape, ...], train: bool, where: str) -> None:

@@ -47,5 +47,5 @@ class Block(Item):
             raise
         if results:
             builder.prev = results[0]
-        builder.close(self.kind, self.setting, Group("", self.kind, setting=self.setting, scope=True))
+        builder.close(self.kind, Group("", self.kind, made_by=self, scope=True))
         builder.results = tuple(results) or (builder.prev,)

@@ -54,7 +54,7 @@ class Each(Item):
         builder.leave(outer)
         builder.prev = builder.value(result_shape(self.pattern, source.shape, sizes, pieces.result.shape))
         builder.results = (builder.prev,)
-        builder.close("each", group=pieces)
+        builder.close("each", pieces)
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Scan(Item):
         builder.leave(outer)
         builder.prev = builder.value(Shape.of(steps.count, *steps.result.shape.sizes))
         builder.results = (builder.prev,)
-        builder.close("scan", group=steps)
+        builder.close("scan", steps)
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,8 @@ class Moe(Item):
         assert weights is not None
         chosen = builder.value(Shape.of(*weights.shape.sizes, *result.shape.sizes[source.shape.rank - 1 :]))
         builder.merge(Combine(), [weights, chosen], "combine")
-        builder.close("moe", setting=f"{router.top_k} of {router.experts}", group=experts)
+        experts.made_by = builder.children[0]
+        builder.close("moe", experts)
 
 
 def is_sizes(start: Any) -> bool:

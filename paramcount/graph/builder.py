@@ -63,7 +63,7 @@ class Builder:
         for after in (layer.norm, layer.activation):
             if after is not None:
                 self.build(argumentless(after))
-        self.close(layer.kind, layer.setting)
+        self.close(layer.kind, Group("", layer.kind, made_by=self.children[0]))
 
     def leaf(self, layer: Layer, name: str | None = None) -> None:
         """A layer on the value that arrives, and on those that its fields lead to."""
@@ -183,7 +183,7 @@ class Builder:
         self.opened.append((self.children, self.ordinals))
         self.children, self.ordinals = [], {}
 
-    def close(self, kind: str, setting: str = "", group: Group | None = None) -> None:
+    def close(self, kind: str, group: Group | None = None) -> None:
         """End the open group and put it among its parent's children; one of no kind of its own goes if empty."""
         children = self.children
         self.children, self.ordinals = self.opened.pop()
@@ -192,7 +192,7 @@ class Builder:
         if group is None:
             if not children:
                 return
-            group = Group(name, kind, setting=setting)
+            group = Group(name, kind)
         group.name, group.children, group.output = name, children, self.prev
         group.frozen, group.training_only = self.frozen, self.dormant
         self.children.append(group)

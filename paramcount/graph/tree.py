@@ -61,6 +61,10 @@ class Node(Element):
     def shapes(self) -> tuple[Shape, ...]:
         return tuple(value.shape for value in self.inputs)
 
+    @property
+    def setting(self) -> str:
+        return self.layer.setting(*self.shapes)
+
     def params(self) -> dict[str, Param]:
         """The tensors that the layer declares, without the one that is tied to another's."""
         declared = self.layer.params(*self.shapes)
@@ -71,13 +75,20 @@ class Node(Element):
 
 @dataclass(slots=True, eq=False)
 class Group(Element):
-    """Elements that run one after the other; `scope` groups (blocks) are where shared weights are looked up."""
+    """Elements that run one after the other; `scope` groups (blocks) are where shared weights are looked up.
+
+    `made_by` is what the group's setting describes: a block, or the layer's node.
+    """
 
     kind: str
     children: list[Element] = field(default_factory=list)
-    setting: str = ""
+    made_by: Any = None
     scope: bool = False
     output: Value | None = None
+
+    @property
+    def setting(self) -> str:
+        return self.made_by.setting if self.made_by else ""
 
 
 @dataclass(slots=True, eq=False)
@@ -121,6 +132,10 @@ class Pieces(Group):
     result: Value | None = None  # of the body
     count: Any = 1
 
+    @property
+    def setting(self) -> str:
+        return f"×{self.count} pieces"
+
 
 @dataclass(slots=True, eq=False)
 class Steps(Group):
@@ -131,6 +146,10 @@ class Steps(Group):
     carry: list[tuple[Value | Shape, Value, Value]] = field(default_factory=list)  # initial, inside, next
     result: Value | None = None  # of the body, one step
     count: Any = 1
+
+    @property
+    def setting(self) -> str:
+        return f"×{self.count} steps"
 
 
 @dataclass(slots=True, eq=False)

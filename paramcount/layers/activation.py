@@ -59,8 +59,7 @@ class LeakyRelu(Elementwise, kind="leaky_relu"):
 
     examples = (({}, (3, 4, 5)), ({"slope": 0.2}, (6,)))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return "" if self.slope == 0.01 else str(self.slope)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
@@ -81,8 +80,7 @@ class Elu(Elementwise, kind="elu"):
 
     examples = (({}, (3, 4, 5)), ({"alpha": 0.5}, (6,)))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return "" if self.alpha == 1 else str(self.alpha)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:

@@ -28,8 +28,7 @@ class AdaptiveAvgPool(Layer, kind="adaptive_avg_pool"):
         ({"size": (1, 5, 2)}, (2, 3, 4, 2)),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return sizes(self.size)
 
     def output_shape(self, x: Shape) -> Shape:
@@ -65,8 +64,7 @@ class AdaptiveMaxPool(Layer, kind="adaptive_max_pool"):
 
     examples = (({"size": 3}, (7, 5, 2)), ({"size": (5, None)}, (3, 6, 2)), ({"size": 2}, (5, 3)))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return sizes(self.size)
 
     def output_shape(self, x: Shape) -> Shape:

@@ -45,9 +45,8 @@ class Conv(Layer, kind="conv"):
         ({"out": 2, "kernel": 5, "padding": "same"}, (2, 3)),
     )
 
-    @property
-    def setting(self) -> str:
-        return describe(self.kernel, self.stride, self.dilation) + (f" g{self.groups}" if self.groups != 1 else "")
+    def setting(self, *inputs: Shape) -> str:
+        return describe(self.kernel, self.stride, self.dilation, *inputs) + (f" g{self.groups}" if self.groups != 1 else "")
 
     def output_shape(self, x: Shape) -> Shape:
         axes = spatial_axes(x, "conv")

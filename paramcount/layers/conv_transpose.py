@@ -48,9 +48,8 @@ class ConvTranspose(Layer, kind="conv_transpose"):
         ({"out": 2, "kernel": 2, "padding": ((1, 2), (3, 1))}, (7, 6, 3)),
     )
 
-    @property
-    def setting(self) -> str:
-        return describe(self.kernel, self.stride, self.dilation) + (f" g{self.groups}" if self.groups != 1 else "")
+    def setting(self, *inputs: Shape) -> str:
+        return describe(self.kernel, self.stride, self.dilation, *inputs) + (f" g{self.groups}" if self.groups != 1 else "")
 
     def output_shape(self, x: Shape) -> Shape:
         axes = spatial_axes(x, "conv_transpose")

@@ -40,10 +40,9 @@ class Depthwise(Layer, kind="depthwise"):
         ({"kernel": 3, "multiplier": 2, "stride": (1, 2, 1)}, (3, 4, 5, 2)),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         several = f" m{self.multiplier}" if self.multiplier != 1 else ""
-        return describe(self.kernel, self.stride, self.dilation) + several
+        return describe(self.kernel, self.stride, self.dilation, *inputs) + several
 
     def output_shape(self, x: Shape) -> Shape:
         axes = spatial_axes(x, "depthwise")

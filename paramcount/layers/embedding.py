@@ -24,8 +24,7 @@ class Embedding(Layer, kind="embedding"):
         ({"vocab": 3, "out": 2}, Shape((4, 6), "tokens")),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return f"of {self.vocab}"
 
     def output_shape(self, x: Shape) -> Shape:

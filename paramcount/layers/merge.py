@@ -88,8 +88,7 @@ class ConcatValues(Layer, kind="concat"):
         ({}, (3,)),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return "" if self.axis == -1 else f"axis {self.axis}"
 
     def output_shape(self, *inputs: Shape) -> Shape:

@@ -116,8 +116,7 @@ class GroupNorm(Layer, kind="group_norm"):
         ({"groups": 1}, (2, 3, 4, 2)),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return f"g{self.groups}"
 
     def output_shape(self, x: Shape) -> Shape:

@@ -27,8 +27,7 @@ class LocalResponseNorm(Layer, kind="local_response_norm"):
     by_name = ("alpha", "beta", "offset")
     examples = (({}, (3, 4, 7)), ({"size": 4, "alpha": 0.1, "offset": 2}, (5, 6)), ({"size": 3}, (8,)))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return str(self.size)
 
     def output_shape(self, x: Shape) -> Shape:

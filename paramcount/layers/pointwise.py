@@ -35,8 +35,7 @@ class Pointwise(Layer, kind="pointwise"):
         ({"out": 2, "stride": (1, 2, 3), "bias": True}, (2, 3, 4, 5)),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         groups = f"g{self.groups}" if self.groups != 1 else ""
         steps = self.stride if isinstance(self.stride, tuple) else (self.stride,)
         stride = "/" + "×".join(map(str, steps)) if any(step != 1 for step in steps) else ""

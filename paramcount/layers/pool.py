@@ -38,9 +38,8 @@ class MaxPool(Layer, kind="max_pool"):
         ({"kernel": (1, 2, 2), "ceil": True}, (3, 4, 5, 2)),
     )
 
-    @property
-    def setting(self) -> str:
-        return describe(self.kernel, self.kernel if self.stride is None else self.stride, self.dilation)
+    def setting(self, *inputs: Shape) -> str:
+        return describe(self.kernel, self.kernel if self.stride is None else self.stride, self.dilation, *inputs)
 
     def output_shape(self, x: Shape) -> Shape:
         return pooled(x, self, self.dilation)
@@ -84,9 +83,8 @@ class AvgPool(Layer, kind="avg_pool"):
         ({"kernel": 3, "stride": 2, "padding": 1, "ceil": True, "count_pad": False}, (5, 6, 4, 2)),
     )
 
-    @property
-    def setting(self) -> str:
-        return describe(self.kernel, self.kernel if self.stride is None else self.stride)
+    def setting(self, *inputs: Shape) -> str:
+        return describe(self.kernel, self.kernel if self.stride is None else self.stride, 1, *inputs)
 
     def output_shape(self, x: Shape) -> Shape:
         return pooled(x, self, 1)

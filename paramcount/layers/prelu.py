@@ -23,8 +23,7 @@ class Prelu(Layer, kind="prelu"):
     by_name = ("shared",)
     examples = (({}, (4, 5, 3)), ({"shared": True}, (6, 2)), ({}, (7,)))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return "shared" if self.shared else ""
 
     def output_shape(self, x: Shape) -> Shape:

@@ -31,8 +31,7 @@ class Rearrange(Layer, kind="rearrange"):
         ({"pattern": "(n m) -> n m", "sizes": {"m": 2}}, Shape((6,), "tokens")),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return self.pattern
 
     def output_shape(self, x: Shape) -> Shape:

@@ -42,8 +42,7 @@ class Scale(Layer, kind="scale"):
 
     examples = (({"factor": 0.5}, (3, 4)), ({"factor": 16}, ()))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return f"×{self.factor:.4g}" if isinstance(self.factor, (int, float)) else ""
 
     def output_shape(self, x: Shape) -> Shape:
@@ -74,8 +73,7 @@ class Dropout(Layer, kind="dropout"):
 
     examples = (({}, (3, 4, 5)), ({"rate": 0.1}, (6,)))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return str(self.rate)
 
     def output_shape(self, x: Shape) -> Shape:
@@ -107,8 +105,7 @@ class StochasticDepth(Layer, kind="stochastic_depth"):
 
     examples = (({}, (3, 4, 5)), ({"rate": 0.5}, (6,)))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return str(self.rate)
 
     def output_shape(self, x: Shape) -> Shape:

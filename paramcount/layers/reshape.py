@@ -53,8 +53,7 @@ class Reshape(Layer, kind="reshape"):
         ({"sizes": (2, -1)}, Shape((6,), "tokens")),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return "×".join(map(str, self.sizes))
 
     def output_shape(self, x: Shape) -> Shape:
@@ -92,8 +91,7 @@ class Transpose(Layer, kind="transpose"):
 
     examples = (({"axes": (1, 0)}, (4, 3)), ({"axes": (2, 0, 1)}, (2, 3, 4)))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return " ".join(map(str, self.axes))
 
     def output_shape(self, x: Shape) -> Shape:

@@ -51,8 +51,7 @@ class Upsample(Layer, kind="upsample"):
         ({"size": (5, 7, 4), "method": "bilinear", "align_corners": True}, (2, 3, 4, 2)),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         chosen = self.factor if self.size is None else self.size
         text = "×".join(
             "–" if each is None else str(each) for each in (chosen if isinstance(chosen, tuple) else (chosen,))
@@ -111,8 +110,7 @@ class PixelShuffle(Layer, kind="pixel_shuffle"):
 
     examples = (({}, (3, 4, 8)), ({"factor": 3}, (2, 3, 9)))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return f"×{self.factor}"
 
     def output_shape(self, x: Shape) -> Shape:

@@ -36,8 +36,7 @@ class Router(Layer, kind="router"):
         ({"experts": 4, "top_k": 1}, (6,)),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return f"{self.top_k} of {self.experts}"
 
     def output_shape(self, x: Shape) -> tuple[Shape, Shape]:

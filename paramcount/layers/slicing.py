@@ -33,8 +33,7 @@ class Split(Layer, kind="split"):
         ({"parts": 2, "axis": 0}, Shape((6,), "tokens")),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return "+".join(map(str, self.parts)) if isinstance(self.parts, Sequence) else str(self.parts)
 
     def output_shape(self, x: Shape) -> tuple[Shape, ...]:
@@ -83,8 +82,7 @@ class Slice(Layer, kind="slice"):
         ({"stop": 2}, Shape((6,), "tokens")),
     )
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return f"{self.start}:{self.stop}"
 
     def output_shape(self, x: Shape) -> Shape:
@@ -121,8 +119,7 @@ class Pick(Layer, kind="pick"):
 
     examples = (({}, (5, 4)), ({"index": -2, "axis": -1}, (3, 2, 5)), ({}, (4,)))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return str(self.index)
 
     def output_shape(self, x: Shape) -> Shape:
@@ -159,8 +156,7 @@ class Roll(Layer, kind="roll"):
 
     examples = (({"shifts": (-1, 2)}, (4, 5, 3)), ({"shifts": (7,)}, (4, 2)))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return " ".join(map(str, self.shifts))
 
     def output_shape(self, x: Shape) -> Shape:
@@ -192,8 +188,7 @@ class Pad(Layer, kind="pad"):
 
     examples = (({"padding": ((1, 2), (0, 1), (0, 0))}, (4, 5, 3)), ({"padding": ((0, 3),)}, Shape((4,), "tokens")))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return in_brief(self.padding)
 
     def output_shape(self, x: Shape) -> Shape:
@@ -227,8 +222,7 @@ class Crop(Layer, kind="crop"):
 
     examples = (({"margins": ((1, 2), (0, 1), (0, 0))}, (4, 5, 3)), ({"margins": ((0, 3),)}, Shape((4,), "tokens")))
 
-    @property
-    def setting(self) -> str:
+    def setting(self, *inputs: Shape) -> str:
         return in_brief(self.margins)
 
     def output_shape(self, x: Shape) -> Shape:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layer import along
+from paramcount.layer import Shape, along
 from paramcount.numeric import Size, ceil_div, maximum, require
 
 AXIS_NAMES = {1: ("time",), 2: ("height", "width"), 3: ("depth", "height", "width")}
@@ -72,13 +72,14 @@ def kernel_axes(kernel: Any, axes: int) -> dict[str, Size]:
     return dict(zip(AXIS_NAMES[axes], along("kernel", kernel, axes), strict=True))
 
 
-def describe(kernel: Any, stride: Any = 1, dilation: Any = 1) -> str:
-    """A window in brief, as for an image where no argument tells the number of axes.
+def describe(kernel: Any, stride: Any = 1, dilation: Any = 1, x: Shape | None = None) -> str:
+    """A window in brief, as for an image where nothing tells the number of axes.
 
-    >>> describe(3, 2), describe((1, 7)), describe(3, 1, 2)
-    ('3×3/2', '1×7', '3×3 d2')
+    >>> describe(3, 2), describe((1, 7)), describe(3, 1, 2), describe(3, x=Shape.of(100, 80))
+    ('3×3/2', '1×7', '3×3 d2', '3')
     """
-    text = "×".join(map(str, kernel if isinstance(kernel, tuple) else (kernel, kernel)))
+    axes = x.rank - 1 if x else 2
+    text = "×".join(map(str, kernel if isinstance(kernel, tuple) else (kernel,) * axes))
     for mark, value in (("/", stride), (" d", dilation)):
         values = value if isinstance(value, tuple) else (value,)
         if any(each != 1 for each in values):

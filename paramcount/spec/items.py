@@ -112,24 +112,24 @@ class SpecItem(Item):
             item = With(item, name=named, into=into)
         builder.build(item, name)
 
-    def marked(self, item: Item | None, shape: Shape | None, looping: bool) -> Item | None:
+    def marked(self, item: Item | None, shape: Shape | None, looping: bool) -> Item:
         """The item with the modifiers that belong to each pass."""
         syntax, bindings = self.syntax, self.bindings
-        here = [each for each in syntax.into if not (looping and plain(each))]
+        given = [each for each in syntax.into if not (looping and plain(each))]
         named = syntax.name if syntax.name and not (looping and plain(syntax.name)) else None
-        marks = With(
+        shared = isinstance(syntax.share, Template)
+        frozen = syntax.frozen is not None and flag(syntax.frozen, bindings, shape)
+        if not (named or given or shared or syntax.push or syntax.only or frozen):
+            return item or Skip()
+        return With(
             item,
             name=named.evaluate(bindings, shape) if named else None,
-            into=[each.evaluate(bindings, shape) for each in here],
-            share=syntax.share.evaluate(bindings, shape) if isinstance(syntax.share, Template) else None,
+            into=[each.evaluate(bindings, shape) for each in given],
+            share=syntax.share.evaluate(bindings, shape) if shared else None,
             push=syntax.push.evaluate(bindings, shape) if syntax.push else None,
             only=syntax.only,
-            frozen=flag(syntax.frozen, bindings, shape) if syntax.frozen else False,
+            frozen=frozen,
         )
-        bare = not (marks.name or marks.into or marks.share or marks.push or marks.only or marks.frozen)
-        if bare and item is None:
-            return Skip()
-        return item if bare else marks
 
 
 class SpecLoop(Passes):

@@ -47,8 +47,8 @@ def test_slope_must_be_a_number():
 
 
 def test_settings_show_what_differs_from_the_default():
-    assert layer("leaky_relu").setting == "" and layer("leaky_relu", slope=0.2).setting == "0.2"
-    assert layer("elu").setting == "" and layer("elu", alpha=0.5).setting == "0.5"
+    assert layer("leaky_relu").setting() == "" and layer("leaky_relu", slope=0.2).setting() == "0.2"
+    assert layer("elu").setting() == "" and layer("elu", alpha=0.5).setting() == "0.5"
 
 
 def test_values_by_hand():

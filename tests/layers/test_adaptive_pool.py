@@ -13,7 +13,7 @@ def test_sizes_and_none():
     assert AdaptiveAvgPool(5).output_shape(Shape.of(20, 8)) == Shape.of(5, 8)
     assert AdaptiveAvgPool(1).output_shape(Shape.of(5, 5, 10)) == Shape.of(1, 1, 10)
     assert AdaptiveAvgPool(None).output_shape(Shape.of(5, 4, 10)) == Shape.of(5, 4, 10)
-    assert AdaptiveAvgPool((None, 7)).setting == "–×7"
+    assert AdaptiveAvgPool((None, 7)).setting() == "–×7"
 
 
 def test_work_is_every_element_once():

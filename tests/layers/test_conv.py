@@ -157,6 +157,6 @@ def test_a_list_of_the_wrong_length(argument, value):
 
 
 def test_setting():
-    assert Conv(8, 3, 2).setting == "3×3/2"
-    assert Conv(8, (1, 7)).setting == "1×7"
-    assert Conv(8, 3, dilation=2, groups=4).setting == "3×3 d2 g4"
+    assert Conv(8, 3, 2).setting() == "3×3/2"
+    assert Conv(8, (1, 7)).setting() == "1×7"
+    assert Conv(8, 3, dilation=2, groups=4).setting() == "3×3 d2 g4"

@@ -51,4 +51,4 @@ def test_a_vector_is_refused():
 
 
 def test_setting():
-    assert Depthwise(3, 2, 8).setting == "3×3/2 m8"
+    assert Depthwise(3, 2, 8).setting() == "3×3/2 m8"

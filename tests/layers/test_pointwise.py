@@ -59,4 +59,4 @@ def test_groups_must_divide():
     "layer, text", [(Pointwise(8), ""), (Pointwise(8, 2), "/2"), (Pointwise(8, 2, groups=4), "/2 g4")]
 )
 def test_setting(layer, text):
-    assert layer.setting == text
+    assert layer.setting() == text

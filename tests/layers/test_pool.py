@@ -16,7 +16,7 @@ def test_the_stride_is_the_kernel_unless_given():
     assert sizes(MaxPool(2), 30, 31, 8) == (15, 15, 8)
     assert sizes(MaxPool(3, 2), 17, 4) == (8, 4)  # (17 - 3) // 2 + 1
     assert sizes(AvgPool((2, 2, 2)), 8, 8, 9, 5) == (4, 4, 4, 5)
-    assert MaxPool(3, 2).setting == "3×3/2" and AvgPool(2).setting == "2×2/2"
+    assert MaxPool(3, 2).setting() == "3×3/2" and AvgPool(2).setting() == "2×2/2"
 
 
 def test_every_padding():

@@ -32,7 +32,7 @@ def test_tokens_stay_tokens():
 def test_costs_nothing_and_says_its_pattern():
     layer = Rearrange("t (h d) -> t h d", sizes={"h": 8})
     assert layer.work(Shape.of(49, 64)) == Work(0, 0) and layer.params(Shape.of(49, 64)) == {}
-    assert layer.setting == "t (h d) -> t h d"
+    assert layer.setting() == "t (h d) -> t h d"
     assert dataclasses.replace(layer, pattern="t (d h) -> t h d").sizes == layer.sizes and hash(layer)
 
 

@@ -23,7 +23,7 @@ def test_figures():
         assert layer.work(shape) == Work(0, 0)
         assert layer.output_shape(shape) == shape
     assert Identity().output_shape(Shape((9,), "tokens")) == Shape((9,), "tokens")
-    assert Dropout().setting == "0.5" and Scale(8).setting == "×8" and Scale(64**-0.5).setting == "×0.125"
+    assert Dropout().setting() == "0.5" and Scale(8).setting() == "×8" and Scale(64**-0.5).setting() == "×0.125"
 
 
 def test_errors():

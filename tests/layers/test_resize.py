@@ -24,8 +24,8 @@ def test_upsample_work():
 
 
 def test_upsample_settings():
-    assert Upsample().setting == "×2 nearest"
-    assert Upsample(size=(33, None), method="bilinear").setting == "33×– bilinear"
+    assert Upsample().setting() == "×2 nearest"
+    assert Upsample(size=(33, None), method="bilinear").setting() == "33×– bilinear"
 
 
 def test_upsample_errors():

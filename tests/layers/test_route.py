@@ -13,7 +13,7 @@ def test_figures_of_mixtral():
     assert router.work(tokens) == Work(4194304, 5632)  # 128 · 4096 · 8; 5 · 128 · 8 + 2 · 128 · 2
     assert router.output_shape(tokens) == (Shape.of(128, 2), Shape.of(128, 2))
     assert router.output_shape(Shape.of(4096)) == (Shape.of(2), Shape.of(2))
-    assert router.setting == "2 of 8"
+    assert router.setting() == "2 of 8"
 
 
 def test_a_correction_is_a_buffer():

@@ -23,7 +23,7 @@ def test_split():
     assert Split(2).output_shape(TOKENS) == (Shape((3,), "tokens"),) * 2
     assert run(Split([1, 3], axis=0)) == [X[:1].tolist(), X[1:].tolist()]
     assert run(Split(3)) == [X[:, :2].tolist(), X[:, 2:4].tolist(), X[:, 4:].tolist()]
-    assert Split([512, 64]).setting == "512+64" and Split(3).setting == "3"
+    assert Split([512, 64]).setting() == "512+64" and Split(3).setting() == "3"
 
 
 def test_split_errors():
@@ -81,7 +81,7 @@ def test_pad_and_crop():
     assert Crop([[1, 2], [0, 1]]).output_shape(Shape.of(4, 6)) == Shape.of(1, 5)
     assert run(Pad([[0, 1], [1, 0]]), X[:1, :2]) == [[0, 0, 1], [0, 0, 0]]
     assert run(Crop([[1, 2], [0, 4]])) == [[6, 7]]
-    assert Pad([[3, 4], [0, 0]]).setting == "3+4 0+0"
+    assert Pad([[3, 4], [0, 0]]).setting() == "3+4 0+0"
     with pytest.raises(ShapeError, match="a crop of 4 leaves nothing of an axis of 4"):
         Crop([[1, 3], [0, 0]]).output_shape(Shape.of(4, 6))
     with pytest.raises(ArgumentError, match="padding has 1 pairs, the value 2 axes"):
