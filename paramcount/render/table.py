@@ -1,0 +1,242 @@
+"""A report as text: a table of rows that fits the terminal, the totals, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from paramcount.errors import ArgumentError, printable, quote
+from paramcount.figures import Figures, Row
+from paramcount.render import terminal
+from paramcount.render.outline import outline
+from paramcount.report import Report
+from paramcount.units import binary, decimal, grouped, rounded
+
+BAR = 6
+EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+class Heading(NamedTuple):
+    """A column: its title, how a row's cell is written, and what it is sorted by (numbers with the largest first)."""
+
+    title: str
+    text: Callable[[Row, Figures], str]
+    key: Callable[[Row], Any]
+    right: bool = False
+
+
+def counted(title: str, name: str, write: Callable[[int], str]) -> Heading:
+    return Heading(title, lambda row, totals: write(getattr(row.figures, name)), lambda row: -getattr(row, name), True)
+
+
+HEADINGS = {
+    "layer": Heading("layer", lambda row, totals: row.path, lambda row: row.path),
+    "kind": Heading("kind", lambda row, totals: row.kind, lambda row: row.kind),
+    "setting": Heading("setting", lambda row, totals: row.setting, lambda row: row.setting),
+    "output": Heading(
+        "output",
+        lambda row, totals: str(row.output_shape) if row.output_shape else "",
+        lambda row: -row.output_shape.elements if row.output_shape else 0,
+    ),
+    "repeat": Heading("×N", lambda row, totals: f"×{row.repeat}" if row.repeat > 1 else "", lambda row: -row.repeat),
+    "params": counted("params", "params", grouped),
+    "trainable": counted("trainable", "trainable", grouped),
+    "weights": counted("weights", "weights", grouped),
+    "tables": counted("tables", "tables", grouped),
+    "biases": counted("biases", "biases", grouped),
+    "norms": counted("norms", "norms", grouped),
+    "buffers": counted("buffers", "buffers", grouped),
+    "active_params": counted("active", "active_params", grouped),
+    "macs": counted("MACs", "macs", decimal),
+    "flops": counted("FLOPs", "flops", decimal),
+    "elementwise": counted("elementwise", "elementwise", decimal),
+    "activations": counted("activations", "activations", decimal),
+    "param_bytes": counted("bytes", "param_bytes", binary),
+    "share": Heading("share", lambda row, totals: percent(row.macs, totals.macs), lambda row: -row.macs, True),
+    "bar": Heading("", lambda row, totals: "", lambda row: -row.macs),
+    "note": Heading("note", lambda row, totals: row.note, lambda row: row.note),
+}
+USUAL = ("layer", "kind", "setting", "output", "repeat", "params", "weights", "macs", "share", "bar", "note")
+IF_ANY = ("setting", "repeat", "note")  # left out where no row has one
+DROPPED = ("bar", "kind", "setting", "share", "repeat", "weights", "output", "note")  # the least important first
+SHORTENED = {"layer": 18, "setting": 12, "kind": 10, "note": 14}  # columns of text, and how wide they stay
+
+
+def render(
+    report: Report,
+    *,
+    depth: int = 1,
+    columns: Sequence[str] | None = None,
+    sort: str | None = None,
+    width: int | None = None,
+    encoding: str | None = None,
+    colour: bool = False,
+    status: str = "",
+) -> str:
+    """The table, the totals, the convention, and `status`, a line about what was checked.
+
+    `depth` levels of groups are open; `columns` replaces the usual ones and `sort` orders the rows of each
+    group. `width` and `encoding` are by default the terminal's.
+    """
+    if any(type(each) is not int for each in report.totals):
+        raise ArgumentError("a sweep has many tables", hint="count one variant alone, and print that")
+    encoding = encoding or terminal.encoding()
+    chosen = [known(name) for name in columns] if columns else None
+    order = HEADINGS[known(sort)].key if sort else None
+    width = width or terminal.width()
+    title = middle(printable(report.name + (f":{report.variant}" if report.variant else "")), width, "…")
+    below = [wrapped(line, width) for line in (report.convention, status) if line]
+    parts = [
+        terminal.written(title, encoding),
+        lay_out(report, depth, chosen, order, width, encoding, colour),
+        terminal.written(totals(report, units=width >= 50), encoding),
+        terminal.written("\n".join(below), encoding),
+    ]
+    return "\n\n".join(parts)
+
+
+def wrapped(line: str, width: int) -> str:
+    """A line of words, in several lines where the terminal is narrow."""
+    if width >= 80:
+        return line
+    from textwrap import fill
+
+    return fill(line, width)
+
+
+def known(name: str) -> str:
+    """The column of a name, as the table or as JSON writes it."""
+    plain = name.strip().lower()
+    for key, heading in HEADINGS.items():
+        if plain and plain in (key, heading.title.lower()):
+            return key
+    from paramcount.suggest import nearest
+
+    guess = nearest(plain, HEADINGS)
+    hint = f"did you mean `{guess}`?" if guess else "one of " + ", ".join(HEADINGS)
+    raise ArgumentError(f"unknown column {quote(name)}", hint=hint)
+
+
+def lay_out(
+    report: Report,
+    depth: int,
+    chosen: list[str] | None,
+    order: Callable[[Row], Any] | None,
+    width: int,
+    encoding: str,
+    colour: bool,
+) -> str:
+    """The rows as a table that is at most `width` wide; columns that the user chose are all kept."""
+    from tabulate import tabulate
+
+    lines = outline(report.rows, depth, order)
+    most = max([row.macs for _, row in lines], default=0)
+    cells: dict[str, list[str]] = {}
+    for name in chosen or USUAL:
+        heading = HEADINGS[name]
+        if name == "layer":
+            texts = ["  " * (row.depth - 1) + printable(label) for label, row in lines]
+        elif name == "bar":
+            texts = [bar(row.macs, most) for _, row in lines]
+        else:
+            texts = [printable(heading.text(row, report.totals)) for _, row in lines]
+        if chosen or name not in IF_ANY or any(texts):
+            cells[name] = [terminal.written(text, encoding) for text in texts]
+    titles = {name: terminal.written(HEADINGS[name].title, encoding) for name in cells}
+    fit(cells, titles, width, () if chosen else DROPPED, "~" if encoding == "ascii" else "…")
+    headers = [f"\x1b[1m{titles[name]}\x1b[0m" if colour and titles[name] else titles[name] for name in cells]
+    if colour and "bar" in cells:
+        cells["bar"] = [f"\x1b[36m{text}\x1b[0m" if text else "" for text in cells["bar"]]
+    aligned = ["right" if HEADINGS[name].right else "left" for name in cells]
+    table = [headers, *zip(*cells.values(), strict=True)]  # as a row: tabulate makes room beside headers
+    text = tabulate(
+        table,
+        tablefmt="plain",
+        colalign=aligned,
+        disable_numparse=True,
+        preserve_whitespace=True,
+    )
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def fit(cells: dict[str, list[str]], titles: dict[str, str], width: int, dropped: Sequence[str], mark: str) -> None:
+    """Drop columns, and shorten the texts of others in the middle, until a line is at most `width` wide."""
+
+    def widest(name: str) -> int:
+        return max(map(len, [titles[name], *cells[name]]))
+
+    def excess() -> int:
+        return sum(widest(name) + 2 for name in cells) - 2 - width
+
+    def shorten(least: dict[str, int]) -> None:
+        for name in sorted(cells.keys() & least.keys(), key=widest, reverse=True):
+            over = excess()
+            if over > 0:
+                limit = max(widest(name) - over, least[name])
+                cells[name] = [middle(text, limit, mark) for text in cells[name]]
+
+    left = list(dropped)
+    while excess() > sum(max(0, widest(name) - least) for name, least in SHORTENED.items() if name in cells) and left:
+        cells.pop(left.pop(0), None)
+    shorten(SHORTENED)
+    shorten(dict.fromkeys(SHORTENED, 6))
+
+
+def middle(text: str, limit: int, mark: str) -> str:
+    """A text of at most `limit` characters, what is too much taken out of its middle."""
+    if len(text) <= limit:
+        return text
+    kept = limit - len(mark)
+    return text[: kept - kept // 2] + mark + (text[-(kept // 2) :] if kept // 2 else "")
+
+
+def percent(part: int, whole: int) -> str:
+    """A share in percent, to one decimal; a dash where there is nothing to share."""
+    if not whole:
+        return "–"
+    ones, tenth = divmod(rounded(1000 * part, whole), 10)
+    return f"{ones}.{tenth}%"
+
+
+def bar(part: int, most: int) -> str:
+    """A bar that is full for the largest row."""
+    full, eighths = divmod(rounded(8 * BAR * part, most) if most else 0, 8)
+    return "█" * full + EIGHTHS[eighths].strip()
+
+
+def totals(report: Report, units: bool = True) -> str:
+    """Every total, exactly and, if there is room, in its unit."""
+    from tabulate import tabulate
+
+    figures = report.totals
+    training = sum(row.params for row in report.rows if row.leaf and row.training_only)
+    lines = [
+        ("weights (bias-free)", figures.weights, decimal),
+        ("  of which tables", figures.tables, decimal),
+        ("biases", figures.biases, decimal),
+        ("norms", figures.norms, decimal),
+        ("params", figures.params, decimal),
+        ("  of which training only", training, decimal),
+        ("  active for one token", figures.active_params, decimal),
+        ("trainable", figures.trainable, decimal),
+        ("buffers", figures.buffers, decimal),
+        ("MACs", figures.macs, decimal),
+        ("FLOPs", figures.flops, decimal),
+        ("elementwise operations", figures.elementwise, decimal),
+        ("activations", figures.activations, decimal),
+        ("bytes of the parameters", figures.param_bytes, binary),
+    ]
+    left_out = {"  of which tables": 0, "  of which training only": 0, "  active for one token": figures.params}
+    shown = [
+        (label, grouped(n), write(n) if units and n >= 1000 else "")
+        for label, n, write in lines
+        if left_out.get(label) != n
+    ]
+    text = tabulate(
+        shown,
+        tablefmt="plain",
+        colalign=("left", "right", "right"),
+        disable_numparse=True,
+        preserve_whitespace=True,
+    )
+    return "\n".join(line.rstrip() for line in text.splitlines())

@@ -1,0 +1,43 @@
+"""What the standard output can show: how wide it is, whether it takes Unicode, whether it takes colour."""
+
+import os
+import shutil
+import sys
+from typing import TextIO
+
+USED = "×·–…█▏▎▍▌▋▊▉"  # beyond ASCII, in tables
+ASCII = str.maketrans(
+    {"×": "x", "·": "*", "–": "-", "…": "~", "█": "#"} | dict.fromkeys("▏▎▍", "") | dict.fromkeys("▌▋▊▉", "#")
+)
+
+
+def width() -> int:
+    """Columns of the terminal; 80 where there is none."""
+    return max(20, shutil.get_terminal_size((80, 24)).columns)
+
+
+def encoding(stream: TextIO | None = None) -> str:
+    """The encoding of the standard output or another stream, or plain ASCII where that cannot show a table."""
+    name = getattr(stream or sys.stdout, "encoding", None) or "ascii"
+    try:
+        USED.encode(name)
+    except (UnicodeError, LookupError):
+        return "ascii"
+    return name
+
+
+def colour() -> bool:
+    """Whether to colour: only on a terminal, and not where the user says no."""
+    return (
+        sys.stdout is not None
+        and sys.stdout.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
+
+
+def written(text: str, encoding: str) -> str:
+    """The text with what an encoding cannot take replaced or escaped."""
+    if encoding == "ascii":
+        text = text.translate(ASCII)
+    return text.encode(encoding, "backslashreplace").decode(encoding)

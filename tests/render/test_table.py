@@ -1,0 +1,202 @@
+"""The table: which rows and columns it shows, how it fits, and what stands below it."""
+
+import pytest
+
+from paramcount.errors import ArgumentError
+from paramcount.graph.items import Residual, With
+from paramcount.graph.loops import Repeat
+from paramcount.graph.network import Network
+from paramcount.layers.adaptive_pool import AdaptiveAvgPool
+from paramcount.layers.conv import Conv
+from paramcount.layers.dense import Dense
+from paramcount.numeric import Column
+from paramcount.render.outline import outline
+from paramcount.render.table import middle, percent, render
+from paramcount.report import count
+
+MLP = Network([Dense(512, activation="relu"), Dense(512, activation="relu"), Dense(10)], input=784, name="MLP")
+
+
+def table(network, **options):
+    """The lines of the table alone, without title and totals."""
+    options = {"width": 200, "encoding": "utf-8"} | options
+    return render(count(network), **options).split("\n\n")[1].splitlines()
+
+
+def test_rows_and_columns_at_depth_1():
+    lines = [line.split() for line in table(MLP)]
+    assert lines[0] == ["layer", "kind", "output", "params", "weights", "MACs", "share"]
+    # 784·512 = 401,408 and 512 biases; of 668,672 MACs that is 60.03 %
+    assert lines[1] == ["dense0", "dense", "512", "401,920", "401,408", "401", "k", "60.0%", "██████"]
+    assert lines[3][:5] == ["dense2", "dense", "10", "5,130", "5,120"]
+    assert len(lines) == 4
+
+
+def test_depth_opens_groups():
+    assert [line.split()[0] for line in table(MLP, depth=2)[1:4]] == ["dense0", "dense0", "relu0"]
+    assert table(MLP, depth=2)[2].startswith("  dense0 ")
+
+
+def test_setting_shape_and_repeat():
+    network = Network([Conv(8, 3, 2), Repeat(3, [Conv(8, 3)])], input=(16, 16, 3))
+    lines = [line.split() for line in table(network)]
+    assert lines[0][:5] == ["layer", "kind", "setting", "output", "×N"]
+    assert lines[1][:5] == ["conv0", "conv", "3×3/2", "8×8×8", "216"]
+    assert lines[2][2:6] == ["3×3", "8×8×8", "×3", "1,728"]  # three times 9·8·8
+
+
+def test_totals_are_exact_and_in_units():
+    text = render(count(MLP), width=80, encoding="utf-8")
+    lines = {line.split("  ")[0]: line.split()[-3:] for line in text.split("\n\n")[2].splitlines()}
+    assert lines["weights (bias-free)"] == ["668,672", "669", "k"]
+    assert lines["params"] == ["669,706", "670", "k"]
+    assert lines["FLOPs"] == ["1,337,344", "1.34", "M"]
+    assert lines["bytes of the parameters"] == ["2,678,824", "2.55", "MiB"]  # 4 · 669,706 / 1024²
+    assert "FLOPs = 2 × MACs" in text.splitlines()[-1] and "float32" in text.splitlines()[-1]
+
+
+def test_bytes_in_binary_units():
+    # 25,557,032 float32 parameters: 102,228,128 B = 97.49 MiB, and not 102.23
+    text = render(count(Dense(25_557_032, bias=False), 1), encoding="utf-8")
+    assert "102,228,128  97.5 MiB" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_it_fits(width, encoding):
+    body = [Repeat(3, [With(Conv(256, 3, norm="batch_norm"), name="a_rather_long_name_for_a_layer")])]
+    network = Network(
+        [*body, Dense(8), With(Dense(8), share="x"), With(Dense(8), share="x")], input=(64, 8), name="n" * 10_000
+    )
+    lines = render(count(network), width=width, encoding=encoding).splitlines()
+    assert max(map(len, lines)) <= width
+    assert any("layer" in line and "MACs" in line for line in lines)
+
+
+def test_less_important_columns_drop_first():
+    def kept(width):
+        return table(Network([Conv(8, 3, 2, norm="batch_norm")], input=(64, 64, 3)), width=width)[0].split()
+
+    assert kept(200) == ["layer", "kind", "setting", "output", "params", "weights", "MACs", "share"]
+    assert kept(60) == ["layer", "setting", "output", "params", "weights", "MACs", "share"]
+    assert kept(26) == ["layer", "params", "MACs"]
+
+
+def test_chosen_columns_are_kept():
+    lines = table(MLP, columns=["layer", "biases", "MACs"], width=20)
+    assert [line.split() for line in lines[:2]] == [["layer", "biases", "MACs"], ["dense0", "512", "401", "k"]]
+
+
+def test_sorting_keeps_groups_together():
+    network = Network([Dense(2), Dense(64, activation="relu"), Dense(8)], input=4)
+    assert [line.split()[0] for line in table(network, sort="params")[1:]] == ["dense2", "dense1", "dense0"]
+    names = [line.split()[0] for line in table(network, sort="macs", depth=2)[1:]]
+    assert names == ["dense2", "dense1", "dense0", "relu0", "dense0"]
+    assert [line.split()[0] for line in table(network, sort="layer")[1:]] == ["dense0", "dense1", "dense2"]
+
+
+@pytest.mark.parametrize("option", [{"sort": "parms"}, {"columns": ["layer", "parms"]}])
+def test_unknown_columns(option):
+    with pytest.raises(ArgumentError) as caught:
+        table(MLP, **option)
+    assert str(caught.value) == "unknown column `parms`\nhint: did you mean `params`?"
+
+
+def test_shared_and_tied_are_marked():
+    network = Network([With(Dense(8), share="x"), With(Dense(8), share="x")], input=8)
+    assert "shared with dense0" in table(network)[2]
+    assert "shared" in table(network, width=60)[2]
+
+
+def test_training_only_stands_apart_in_the_totals():
+    network = Network([Dense(8), With(Residual([Dense(8)]), only="training")], input=8)
+    text = render(count(network), encoding="utf-8")
+    line = next(line for line in text.splitlines() if "of which training only" in line)
+    assert line.split()[-1] == "72"
+    assert "training only" not in render(count(MLP), encoding="utf-8")
+
+
+def test_nothing_to_share():
+    assert percent(0, 0) == "–"
+    assert (percent(1, 3), percent(2, 3), percent(3, 3), percent(0, 3)) == ("33.3%", "66.7%", "100.0%", "0.0%")
+    (row,) = table(Network([AdaptiveAvgPool(1)], input=(5, 5, 10)))[1:]
+    assert row.split() == ["adaptive_avg_pool0", "adaptive_avg_pool", "1", "1×1×10", "0", "0", "0", "–"]
+
+
+def test_ascii():
+    network = Network([With(Conv(8, 3), name="卷积-1"), Repeat(2, [Conv(8, 3)])], input=(9, 9, 3), name="网络")
+    text = render(count(network), encoding="ascii", width=200)
+    assert text.isascii()
+    assert r"\u5377\u79ef-1" in text and "9x9x8" in text and "x2" in text and "####" in text and "3x3" in text
+    assert "卷积-1" in render(count(network), encoding="utf-8")
+
+
+def test_names_are_escaped():
+    network = Network([With(Dense(3), name="a\x1b[31mb\nc")], input=3, name="x\x1b[2Jy\r")
+    text = render(count(network), encoding="utf-8")
+    assert "\x1b" not in text and "\r" not in text
+    assert r"a\x1b[31mb\nc" in text
+
+
+def test_colour_only_when_asked():
+    assert "\x1b" not in render(count(MLP), encoding="utf-8", width=200)
+    coloured = render(count(MLP), encoding="utf-8", width=200, colour=True)
+    assert "\x1b[1mlayer\x1b[0m" in coloured
+
+
+def test_names_shorten_in_the_middle():
+    assert middle("bottleneck10[0:2]", 11, "…") == "bottl…[0:2]"
+    assert middle("short", 11, "…") == "short"
+    assert len(middle("bottleneck", 4, "…")) == 4
+
+
+def test_equal_passes_that_the_graph_keeps_apart_stand_in_one_row():
+    # each pass pushes a value, so the graph cannot fold them; passes 0 and 2 differ from 1 and 3
+    class Alternating(Repeat):
+        kind = "conv"
+
+        def body_of(self, index):
+            return With(Conv(8, 1 + 2 * (index % 2), norm="batch_norm"), push="kept")
+
+        def alike(self, index, earlier):
+            return index % 2 == earlier % 2
+
+    from paramcount.graph.items import Concat, Pop
+
+    taken = [[Pop("kept")] for _ in range(4)]
+    report = count(Network([Alternating(4, []), Concat(taken)], input=(9, 9, 8)))
+    assert [row.path for row in report.rows if row.depth == 1][:4] == [f"conv0[{index}]" for index in range(4)]
+    rows = [row for _, row in outline(report.rows, 2)]
+    assert [row.path for row in rows[:3]] == ["conv0[0,2]", "conv0[0,2].conv0", "conv0[0,2].batch_norm0"]
+    assert (rows[0].repeat, rows[0].params) == (2, 2 * (64 + 16))
+    assert (rows[1].repeat, rows[1].params) == (2, 2 * 64)
+    assert (rows[3].path, rows[3].params) == ("conv0[1,3]", 2 * (9 * 64 + 16))
+
+
+def test_a_sweep_has_no_table():
+    with pytest.raises(ArgumentError, match="sweep"):
+        str(count(Dense(Column.whole("width", [1, 2])), 3))
+
+
+def test_html_is_escaped():
+    network = Network([With(Dense(3), name="<b>&")], input=3, name="<script>")
+    page = count(network)._repr_html_()
+    assert "<script>" not in page and "&lt;b&gt;&amp;" in page and page.startswith("<table>")
+
+
+def test_json():
+    import json
+
+    from paramcount.render.json import render as to_json
+
+    report = count(Network([Conv(8, 3, norm="batch_norm")], input=(4, 4, 3), name="small"))
+    found = json.loads(to_json(report))
+    assert list(found) == ["schema", "name", "variant", "vars", "convention", "totals", "rows"]
+    assert (found["schema"], found["name"], found["variant"], found["vars"]) == (1, "small", None, {})
+    figures = ["params", "trainable", "weights", "tables", "biases", "norms", "buffers", "active_params"]
+    figures += ["macs", "flops", "elementwise", "activations", "param_bytes"]
+    assert list(found["totals"]) == figures
+    assert sorted(found["rows"][0]) == sorted([*figures, "path", "kind", "output_shape", "repeat", "depth"])
+    assert found["totals"]["params"] == 9 * 3 * 8 + 16
+    assert found["rows"][1]["path"] == "conv0.conv0" and found["rows"][1]["output_shape"] == [4, 4, 8]
+    assert all(type(value) is int for value in found["totals"].values())
