@@ -1,1 +1,110 @@
-"""What a neural network costs, exactly, before anyone builds it."""
+"""What a neural network costs, exactly, before anyone builds it.
+
+Public names are found when they are first used, so that importing the package imports nothing else: functions
+and structural forms (`load`, `count`, `Network`, `Residual`, ...), every kind of layer and every shipped block by its
+CamelCase name (`BatchNorm`, `Bottleneck`).
+"""
+
+__version__ = "0.1.0"
+
+TYPE_CHECKING = False
+# ruff: noqa: F401
+if TYPE_CHECKING:  # for editors
+    from typing import Any
+
+    from paramcount.backend.verify import verify
+    from paramcount.errors import (
+        ArgumentError,
+        CheckError,
+        ManyErrors,
+        MissingPackageError,
+        ParamcountError,
+        ShapeError,
+        SpecError,
+        Undecided,
+    )
+    from paramcount.expect import check
+    from paramcount.figures import Figures, Row
+    from paramcount.graph.block import Block
+    from paramcount.graph.bodies import Each, Moe, Scan
+    from paramcount.graph.items import (
+        Add,
+        Concat,
+        Do,
+        From,
+        Gate,
+        Let,
+        Multiply,
+        Pop,
+        Residual,
+        Subtract,
+        With,
+    )
+    from paramcount.graph.loops import Repeat
+    from paramcount.graph.network import Network
+    from paramcount.layer import Item, Layer, Param, Shape, Work
+    from paramcount.numeric import Column
+    from paramcount.report import Report, count
+    from paramcount.spec.load import load, loads
+
+HOMES = {
+    "backend.verify": "verify",
+    "expect": "check",
+    "errors": "ArgumentError CheckError ManyErrors MissingPackageError ParamcountError ShapeError SpecError Undecided",
+    "figures": "Figures Row",
+    "graph.block": "Block",
+    "graph.bodies": "Each Moe Scan",
+    "graph.items": "Add Concat Do From Gate Let Multiply Pop Residual Subtract With",
+    "graph.loops": "Repeat",
+    "graph.network": "Network",
+    "layer": "Item Layer Param Shape Work",
+    "numeric": "Column",
+    "report": "Report count",
+    "spec.load": "load loads",
+}
+NAMES = {name: home for home, names in HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> "Any":
+    """A public name, from where it is defined."""
+    if name == "__all__":
+        return sorted({*NAMES, *kinds(), *blocks()})
+    from importlib import import_module
+
+    if name in NAMES:
+        found = getattr(import_module(f"paramcount.{NAMES[name]}"), name)
+    elif name[:1].isupper() and name in kinds():
+        from paramcount.layers import find
+
+        found = find(kinds()[name])
+    elif name[:1].isupper() and name in blocks():
+        from paramcount.spec.blocks import block_class
+
+        found = block_class(blocks()[name])
+    else:
+        raise AttributeError(f"module 'paramcount' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})
+
+
+def kinds() -> dict[str, str]:
+    """The kinds of layers by their public names; structural forms stand before kinds of the same name."""
+    from paramcount.layers import MODULES
+
+    return {camel(kind): kind for kind in MODULES if camel(kind) not in NAMES}
+
+
+def blocks() -> dict[str, str]:
+    """The shipped blocks by their public names."""
+    from paramcount.spec.blocks import shipped
+
+    return {camel(name): name for name in shipped()}
+
+
+def camel(name: str) -> str:
+    """The name of a class: `batch_norm` is `BatchNorm`."""
+    return "".join(part.capitalize() for part in name.split("_"))

@@ -1,0 +1,190 @@
+"""The command line: parse, call, render, exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from paramcount.errors import ArgumentError, CheckError, MissingPackageError, ParamcountError, quote
+
+USAGE = "paramcount [verify] SPEC[:VARIANT] [options]"
+DESCRIPTION = "Count what a network costs: parameters, multiply-accumulates, FLOPs, activations, bytes."
+EXAMPLES = """\
+SPEC is a shipped spec by its name, or a file.
+
+examples:
+  paramcount mobilenet_v2                      a shipped spec
+  paramcount mobilenet_v2:x0.5 --depth 2       a variant, its groups opened
+  paramcount ./my.yaml --set width=0.75        a file, one variable set by hand
+  paramcount resnet --columns layer,params,flops --sort flops
+  paramcount resnet --format json              everything, as raw integers
+  paramcount verify mobilenet_v2               build it in JAX and compare
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are ours."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ArgumentError(message, hint="`paramcount --help` shows what there is")
+
+    def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        options, unknown = self.parse_known_args(arguments)
+        if not unknown:
+            return options
+        from paramcount.suggest import nearest
+
+        word = unknown[0].split("=")[0]
+        if not word.startswith("-"):
+            raise ArgumentError(f"one spec at a time; {quote(word)} is left over", hint="`paramcount --help`")
+        guess = nearest(word, [option for action in self._actions for option in action.option_strings])
+        hint = f"did you mean `{guess}`?" if guess else "`paramcount --help` shows what there is"
+        raise ArgumentError(f"unknown option {quote(word)}", hint=hint)
+
+
+def at_least_one(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 1")
+    return int(text)
+
+
+def parser(verify: bool) -> Parser:
+    parser = Parser(
+        prog="paramcount",
+        usage=USAGE,
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec or a file, and one of its variants")
+    add("--variant", metavar="V", help="the variant")
+    add("--set", metavar="NAME=VALUE", action="append", default=[], help="set a variable by hand; may come again")
+    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
+    if not verify:
+        add("--batch", metavar="N", type=at_least_one, default=1, help="multiply work and activations (default 1)")
+        add("--dtype", metavar="TYPE", default="float32", help="of the parameters' bytes (default float32)")
+        add("--depth", metavar="N", type=at_least_one, default=1, help="open N levels of groups (default 1)")
+        add("--columns", metavar="A,B", help="the table's columns, instead of the usual ones")
+        add("--sort", metavar="COLUMN", help="order the rows, numbers from the largest")
+        add("--format", choices=("table", "json"), default="table", help="table or json (default table)")
+    from paramcount import __version__
+
+    add("--version", action="version", version=f"paramcount {__version__}")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 fine, 1 a check failed, 2 the input is wrong."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        code = run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except SystemExit as done:  # argparse, after --help or --version
+        return done.code if isinstance(done.code, int) else 0
+    except BrokenPipeError:
+        # Nobody reads on; what is still buffered must not fail again when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except ParamcountError as error:
+        complain(str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except RecursionError:
+        complain("this is nested too deeply\nhint: write it with fewer levels")
+    except MemoryError:
+        complain("this does not fit in memory\nhint: make it smaller")
+    return 2
+
+
+def run(arguments: list[str]) -> int:
+    verify = arguments[:1] == ["verify"]
+    options = parser(verify).parse(arguments[verify:])
+    for path in options.plugin:
+        from paramcount.layers.plugin import load_plugin
+
+        load_plugin(path)
+    network = load_spec(options)
+    return run_verify(network) if verify else run_count(network, options)
+
+
+def load_spec(options: argparse.Namespace) -> Any:
+    """The spec's network with its variant and the variables that were set."""
+    from paramcount.spec.load import load
+
+    settings = {}
+    for setting in options.set:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip():
+            raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint="--set width=0.5")
+        if name.strip() in ("path", "variant"):
+            raise ArgumentError(
+                f"`--set` cannot set {quote(name.strip())}", hint="a variant is chosen with `--variant`"
+            )
+        settings[name.strip()] = value.strip()
+    return load(options.spec, options.variant, **settings)
+
+
+def run_count(network: Any, options: argparse.Namespace) -> int:
+    from paramcount.expect import compare
+    from paramcount.report import count
+
+    report = count(network, batch=options.batch, dtype=options.dtype)
+    warn(network)
+    failure = None
+    try:
+        status = compare(network, report)
+    except CheckError as error:
+        failure, status = error, "expect: different"
+    if options.format == "json":
+        from paramcount.render.json import render
+
+        print(render(report))
+    else:
+        from paramcount.render import table, terminal
+
+        columns = options.columns.split(",") if options.columns else None
+        colour = terminal.colour()
+        print(
+            table.render(report, depth=options.depth, columns=columns, sort=options.sort, colour=colour, status=status)
+        )
+    if failure is not None:
+        sys.stdout.flush()
+        raise failure
+    return 0
+
+
+def run_verify(network: Any) -> int:
+    from paramcount.render import terminal
+
+    try:
+        from paramcount.backend.verify import verify
+
+        outcome = verify(network)
+    except ModuleNotFoundError as error:
+        if error.name not in ("jax", "jaxlib"):
+            raise
+        raise MissingPackageError("`verify` needs JAX", hint='pip install "paramcount[jax]"') from error
+    warn(network)
+    print(terminal.written(str(outcome), terminal.encoding()))
+    return 0 if outcome.ok else 1
+
+
+def warn(network: Any) -> None:
+    for warning in getattr(network, "warnings", ()):
+        complain(warning)
+
+
+def complain(text: str) -> None:
+    """Print to stderr, which may take less than Unicode or be closed."""
+    from paramcount.render import terminal
+
+    if sys.stderr is not None:
+        print(terminal.written(text, terminal.encoding(sys.stderr)), file=sys.stderr)
