@@ -1,12 +1,14 @@
-"""What all tests share: the folder of reference counts, and that doctests without JAX installed are skipped."""
+"""What all tests share: the folder of reference counts, and what happens where JAX is missing."""
 
+from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
-from _pytest.doctest import DoctestItem, DoctestModule, MultipleDoctestFailures
+from _pytest.doctest import MultipleDoctestFailures
 
-WITHOUT_JAX = "Skipped: needs jax"
+MISSING = "No module named 'jax"
 
 
 @pytest.fixture(scope="session")
@@ -19,24 +21,25 @@ def shared() -> Path:
 
 def pytest_configure(config: pytest.Config) -> None:
     if find_spec("jax") is None:
-        config.pluginmanager.register(SkipDoctestsOfJax())
+        config.pluginmanager.register(SkipWithoutJax())
 
 
-class SkipDoctestsOfJax:
-    """Where JAX is missing, examples that import it are skipped: those of the backend's modules and of the pages."""
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_make_collect_report(self, collector: pytest.Collector) -> pytest.CollectReport | None:
-        if isinstance(collector, DoctestModule) and "backend" in collector.path.parts:
-            return pytest.CollectReport(collector.nodeid, "skipped", (str(collector.path), 0, WITHOUT_JAX), [])
-        return None
+class SkipWithoutJax:
+    """Where JAX is missing, modules and examples that import it are skipped."""
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> object:
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, pytest.CollectReport, Any]:
+        report = yield
+        if report.failed and MISSING in str(report.longrepr):
+            report.outcome, report.longrepr = "skipped", (str(collector.path), 0, "Skipped: needs jax")
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         try:
             return (yield)
         except MultipleDoctestFailures as error:
-            first = error.failures[0]
-            if isinstance(item, DoctestItem) and isinstance(getattr(first, "exc_info", (None, None))[1], ImportError):
+            raised = getattr(error.failures[0], "exc_info", (None, None))[1]
+            if isinstance(raised, ImportError):
                 pytest.skip("needs jax")
             raise
