@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
@@ -26,9 +27,13 @@ class Report(Counted):
     variant: str | None
     vars: dict[str, Any]
     totals: Figures
-    rows: tuple[Row, ...]
+    entries: Sequence[Entry] = field(repr=False)
     batch: Size = 1
     dtype: str = "float32"
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        return tuple(rows_of(self.entries))
 
     @property
     def figures(self) -> Figures:
@@ -85,9 +90,10 @@ def count(network: Any, input: Any = None, *, batch: Size = 1, dtype: str = "flo
         raise ArgumentError(f"batch must be a whole number, not {quote(batch)}", argument="batch")
     require(batch >= 1, "batch must be at least 1, not {}", batch, argument="batch")
     counter = Counter(dtype)
-    totals = counter.children(network.graph().children, "", "", Place(work=batch))
+    counter.children(network.graph().children, "", "", Place(work=batch))
+    totals = Figures.total([entry.figures for entry in counter.entries if entry.figures is not None])
     variant, values = getattr(network, "variant", None), getattr(network, "vars", {})
-    return Report(network.name, variant, dict(values), totals, tuple(counter.rows), batch, dtype)
+    return Report(network.name, variant, dict(values), totals, counter.entries, batch, dtype)
 
 
 NO_TENSORS = (0,) * 8
@@ -115,20 +121,28 @@ class Place(NamedTuple):
     indices: tuple[int, ...] = ()
 
 
+class Entry(NamedTuple):
+    """An element where the walk met it: the path of its parameters too, and its own figures if it is a leaf."""
+
+    element: Node | Group
+    path: str
+    owner: str
+    place: Place
+    figures: Figures | None
+
+
 class Counter:
-    """The walk from a tree to its rows. `path` is an element's own, `owner` the path of its parameters."""
+    """The walk over a tree. `path` is an element's own, `owner` the path of its parameters."""
 
     def __init__(self, dtype: str) -> None:
         self.bits = bytes_of(8, dtype)  # of one element
-        self.rows: list[Any] = []
+        self.entries: list[Entry] = []
 
-    def children(self, children: Sequence[Element], path: str, owner: str, place: Place) -> Figures:
-        """The sum of the elements below a path."""
-        return Figures.total(
-            [self.element(child, join(path, child.name), join(owner, child.name), place) for child in children]
-        )
+    def children(self, children: Sequence[Element], path: str, owner: str, place: Place) -> None:
+        for child in children:
+            self.element(child, join(path, child.name), join(owner, child.name), place)
 
-    def element(self, element: Element, path: str, owner: str, place: Place) -> Figures:
+    def element(self, element: Element, path: str, owner: str, place: Place) -> None:
         share = element.share
         if share:
             owner = join(place.root_owner, share.owner)
@@ -137,13 +151,15 @@ class Counter:
             else:
                 place = place._replace(stored=0, active=0, root_stored=0, root_active=0, shared=True)
         if isinstance(element, Node):
-            return self.leaf(element, path, owner, place)
-        if isinstance(element, Loop):
-            return self.loop(element, path, owner, place)
-        assert isinstance(element, Group)
-        return self.group(element, path, owner, place)
+            self.entries.append(Entry(element, path, owner, place, self.leaf(element, place)))
+        elif isinstance(element, Loop):
+            self.loop(element, path, owner, place)
+        else:
+            assert isinstance(element, Group)
+            self.entries.append(Entry(element, path, owner, place, None))
+            self.group(element, path, owner, place._replace(depth=place.depth + 1, stem="", indices=()))
 
-    def leaf(self, node: Node, path: str, owner: str, place: Place) -> Figures:
+    def leaf(self, node: Node, place: Place) -> Figures:
         layer, shapes = node.layer, node.shapes
         declared = node.params() if node.tie else layer.params(*shapes)
         macs = flops = elementwise = activations = 0
@@ -152,26 +168,7 @@ class Counter:
             macs, flops, elementwise = work.macs * times, work.flops * times, work.elementwise * times
             activations = sum([value.shape.elements for value in node.outputs]) * times
         tensors, size_in_bytes = self.tensors(declared, place, node.frozen) if declared else (NO_TENSORS, 0)
-        figures = Figures(*tensors, macs, flops, elementwise, activations, size_in_bytes)
-        note = notes(node, owner, place) if declared or node.tie or node.training_only else ""
-        shape = node.outputs[0].shape
-        self.rows.append(
-            Row(
-                path,
-                layer.kind,
-                node,
-                shape,
-                place.repeat,
-                place.depth,
-                note,
-                True,
-                node.training_only,
-                figures,
-                place.stem,
-                place.indices,
-            )
-        )
-        return figures
+        return Figures(*tensors, macs, flops, elementwise, activations, size_in_bytes)
 
     def tensors(self, declared: dict[str, Param], place: Place, frozen: bool) -> tuple[tuple[Size, ...], Size]:
         """The first eight figures of a leaf, and its parameters' bytes, each tensor's last byte filled up."""
@@ -197,36 +194,18 @@ class Counter:
         )
         return figures, size_in_bytes * stored
 
-    def group(self, group: Group, path: str, owner: str, place: Place) -> Figures:
-        at = len(self.rows)
-        self.rows.append(None)
-        inner = place._replace(depth=place.depth + 1, stem="", indices=())
+    def group(self, group: Group, path: str, owner: str, place: Place) -> None:
+        """What stands in a group, which is the place's innermost."""
         if isinstance(group, Experts):
-            figures = self.experts(group, path, owner, inner)
-        else:
-            if isinstance(group, (Pieces, Steps)):
-                inner = inner._replace(work=inner.work * group.count)
-            elif group.scope:
-                inner = inner._replace(root=path, root_owner=owner, root_stored=place.stored, root_active=place.active)
-            figures = self.children(group.children, path, owner, inner)
-        shape = None if group.output is None or group.kind == "let" else group.output.shape
-        self.rows[at] = Row(
-            path,
-            group.kind,
-            group,
-            shape,
-            place.repeat,
-            place.depth,
-            notes(group, owner, place),
-            False,
-            group.training_only,
-            figures,
-            place.stem,
-            place.indices,
-        )
-        return figures
+            self.experts(group, path, owner, place)
+            return
+        if isinstance(group, (Pieces, Steps)):
+            place = place._replace(work=place.work * group.count)
+        elif group.scope:
+            place = place._replace(root=path, root_owner=owner, root_stored=place.stored, root_active=place.active)
+        self.children(group.children, path, owner, place)
 
-    def experts(self, group: Experts, path: str, owner: str, place: Place) -> Figures:
+    def experts(self, group: Experts, path: str, owner: str, place: Place) -> None:
         """The router and the sum as they stand; between them, tensors of all experts and the work of the chosen."""
         router, *body, combine = group.children
         many, few = group.experts, group.top_k
@@ -237,41 +216,74 @@ class Counter:
             root_active=place.root_active * few,
             work=place.work * few,
         )
-        return Figures.total(
-            [
-                self.children([router], path, owner, place),
-                self.children(body, path, owner, within),
-                self.children([combine], path, owner, place),
-            ]
-        )
+        self.children([router], path, owner, place)
+        self.children(body, path, owner, within)
+        self.children([combine], path, owner, place)
 
-    def loop(self, loop: Loop, path: str, owner: str, place: Place) -> Figures:
-        """One row for each body, which stands for all its passes; with `shared` their tensors count once."""
-        parts = []
+    def loop(self, loop: Loop, path: str, owner: str, place: Place) -> None:
+        """Each body stands for all its passes; with `shared` its tensors count once."""
         for each in loop.passes:
             if each.child is None:
                 continue
             times = len(each.indices)
-            inner = place._replace(repeat=place.repeat * times, work=place.work * times)
-            label = ""
-            if not loop.shared:
-                label = indices_label(each.indices)
-                inner = inner._replace(
-                    stored=place.stored * times, active=place.active * times, stem=path, indices=tuple(each.indices)
-                )
-            parts.append(self.element(each.child, path + label, owner + label, inner))
-        return Figures.total(parts)
+            repeat, work = place.repeat * times, place.work * times
+            if loop.shared:
+                self.element(each.child, path, owner, place._replace(repeat=repeat, work=work))
+                continue
+            inner = place._replace(
+                repeat=repeat,
+                work=work,
+                stored=place.stored * times,
+                active=place.active * times,
+                stem=path,
+                indices=tuple(each.indices),
+            )
+            label = indices_label(each.indices)
+            self.element(each.child, path + label, owner + label, inner)
 
 
-def notes(element: Element, owner: str, place: Place) -> str:
+def rows_of(entries: Sequence[Entry]) -> list[Row]:
+    """A row for each entry; a group's figures are the sum of those below it."""
+    rows = []
+    below: dict[int, list[Figures]] = {}  # by depth, what awaits its group
+    for element, path, owner, place, figures in reversed(entries):
+        if isinstance(element, Node):
+            kind, shape = element.layer.kind, element.outputs[0].shape
+        else:
+            figures = Figures.total(below.pop(place.depth + 1, []))
+            kind = element.kind
+            # `let` leaves the value that arrived, which is nothing it made
+            shape = None if element.output is None or kind == "let" else element.output.shape
+        assert figures is not None
+        below.setdefault(place.depth, []).append(figures)
+        rows.append(
+            Row(
+                path,
+                kind,
+                element,
+                shape,
+                place.repeat,
+                place.depth,
+                notes(element, owner, place),
+                isinstance(element, Node),
+                element.training_only,
+                figures,
+                place.stem,
+                place.indices,
+            )
+        )
+    return rows[::-1]
+
+
+def notes(element: Node | Group, owner: str, place: Place) -> str:
     """What must be known to read an element's figures."""
-    found = []
-    if element.training_only:
-        found.append("training only")
-    if element.frozen:
-        found.append("frozen")
-    if place.shared:
-        found.append(f"shared with {owner}")
-    elif isinstance(element, Node) and element.tie:
-        found.append(f"tied to {join(place.root_owner, element.tie.owner)}")
+    found = ["training only"] if element.training_only else []
+    tie = element.tie if isinstance(element, Node) else None
+    if tie or isinstance(element, Group) or element.params():
+        if element.frozen:
+            found.append("frozen")
+        if place.shared:
+            found.append(f"shared with {owner}")
+        elif tie:
+            found.append(f"tied to {join(place.root_owner, tie.owner)}")
     return ", ".join(found)

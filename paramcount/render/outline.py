@@ -69,7 +69,9 @@ def merged(branches: list[Branch]) -> list[Branch]:
 
 def looks(branch: Branch) -> Hashable:
     """All that a table could show of a branch, but for paths."""
-    return branch.row[1:6], branch.row.figures, tuple([looks(each) for each in branch.below])
+    row = branch.row
+    shown = row.kind, row.setting, row.output_shape, row.repeat, row.figures
+    return shown, tuple([looks(each) for each in branch.below])
 
 
 def together(same: list[Branch], path: str) -> Branch:
