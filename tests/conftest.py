@@ -1,12 +1,12 @@
 """What all tests share: the folder of reference counts, and what happens where JAX is missing."""
 
 from collections.abc import Generator
+from doctest import UnexpectedException
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.doctest import MultipleDoctestFailures
 
 MISSING = "No module named 'jax"
 
@@ -38,8 +38,7 @@ class SkipWithoutJax:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         try:
             return (yield)
-        except MultipleDoctestFailures as error:
-            raised = getattr(error.failures[0], "exc_info", (None, None))[1]
-            if isinstance(raised, ImportError):
+        except UnexpectedException as error:
+            if isinstance(error.exc_info[1], ImportError):
                 pytest.skip("needs jax")
             raise
