@@ -45,13 +45,16 @@ class Builder:
 
     def build(self, item: Any, name: str | None = None) -> None:
         """Expand one item; its element is called `name`, or by its kind and ordinal."""
-        self.steps += 1
-        if self.steps > STEPS:
-            raise SpecError(f"more than {STEPS:,} expansion steps", hint="lower the repeats")
+        self.count_steps(1)
         if not isinstance(item, Item):
             message = f"{quote(repr(item))} is not an item"
             raise SpecError(message, hint="use layers, blocks, and forms such as `Residual`")
         item.place(self, name)
+
+    def count_steps(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > STEPS:
+            raise SpecError(f"more than {STEPS:,} expansion steps", hint="lower the repeats")
 
     def layer(self, layer: Layer, name: str | None = None) -> None:
         """Expand a layer, followed by its norm and activation."""

@@ -34,19 +34,15 @@ class Passes(Item):
     def place(self, builder: Builder, name: str | None) -> None:
         name = name if name is not None else builder.called(self.kind)
         if self.count > LAYERS:
-            raise SpecError(
-                f"{self.count:,} passes; a network has at most {LAYERS:,} layers after expansion",
-                hint="lower the repeats",
-                argument="repeat",
-            )
+            raise too_many_passes(self.count, "repeat")
         loop = Loop(name, source=builder.prev, shared=self.share)
         loop.frozen, loop.training_only = builder.frozen, builder.dormant
         builder.trail.append(name)
         for index in range(self.count):
-            builder.steps += 1
             same = self.earlier(builder, loop, index)
             if same is not None:
                 builder.layers += same.layers
+                builder.count_steps(same.steps)
                 same.indices.append(index)
                 builder.prev = same.results[0]
             else:
@@ -81,7 +77,7 @@ class Passes(Item):
         builder.trail.append(f"[{index}]")
         outer = builder.enter()
         scope = builder.scope
-        before = builder.layers
+        layers, steps = builder.layers, builder.steps
         entry = builder.prev and builder.value(builder.prev.shape)
         builder.prev, builder.results = entry, (entry,)
         builder.build(self.body_of(index), "")
@@ -90,7 +86,7 @@ class Passes(Item):
         builder.leave(outer)
         builder.trail.pop()
         builder.children, builder.ordinals = children, ordinals
-        return Pass([index], entry, child, results, -1 if scope.escaped else builder.layers - before)
+        return Pass([index], entry, child, results, -1 if scope.escaped else builder.layers - layers, builder.steps - steps)
 
 
 @dataclass(frozen=True)
@@ -110,6 +106,11 @@ class Repeat(Passes):
 
     def alike(self, index: int, earlier: int) -> bool:
         return True
+
+
+def too_many_passes(count: int, argument: str) -> SpecError:
+    message = f"{count:,} passes; a network has at most {LAYERS:,} layers after expansion"
+    return SpecError(message, hint="lower the repeats", argument=argument)
 
 
 def same_shape(one: Value | None, two: Value | None) -> bool:

@@ -100,6 +100,7 @@ class Pass:
     child: Element | None
     results: tuple[Value | None, ...]
     layers: int = -1  # how many layers it has; -1 where something made in it outlives it, so that it stands alone
+    steps: int = 0  # how many steps its expansion took
 
 
 @dataclass(slots=True, eq=False)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paramcount.errors import ParamcountError, Position, SpecError, quote
-from paramcount.graph.builder import Builder
+from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.items import From, Skip, With
-from paramcount.graph.loops import Passes
+from paramcount.graph.loops import Passes, too_many_passes
 from paramcount.layer import Item, Shape
 from paramcount.spec.bindings import Bindings, Read
 from paramcount.spec.context import Context, describe, empty, identifier, wrong
@@ -72,7 +72,7 @@ class SpecItem(Item):
         try:
             if syntax.plain:
                 assert syntax.make is not None
-                builder.build(syntax.make(self.bindings, arriving(builder)), name)
+                syntax.make(self.bindings, arriving(builder)).place(builder, name)
             else:
                 self.modified(builder, name)
         except ParamcountError as error:
@@ -99,7 +99,7 @@ class SpecItem(Item):
             return
         looping = syntax.rows is not None or syntax.repeat is not None
         item = syntax.make(bindings, shape) if syntax.make else None
-        builder.build(self.marked(item, shape, looping), name)
+        self.marked(item, shape, looping).place(builder, name)
 
     def loop(self, builder: Builder, name: str | None, stage: int, rows: list | None, count: int, share: bool) -> None:
         """Expand a loop; a plain name, without braces, names its final result."""
@@ -194,7 +194,10 @@ def loop_rows(syntax: ItemSyntax, bindings: Bindings, shape: Shape | None) -> li
     assert syntax.rows is not None
     rows = syntax.rows.evaluate(bindings, shape)
     if not isinstance(rows, (list, tuple)):
-        rows = list(range(whole(rows, syntax.rows.position)))
+        count = whole(rows, syntax.rows.position)
+        if count > LAYERS:
+            raise too_many_passes(count, "in")
+        rows = list(range(count))
     names = syntax.variables
     if len(names) == 1:
         return [{names[0]: row} for row in rows]
