@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # for editors
     from typing import Any
 
     from paramcount.backend.verify import verify
+    from paramcount.column import Column
     from paramcount.errors import (
         ArgumentError,
         CheckError,
@@ -43,12 +44,12 @@ if TYPE_CHECKING:  # for editors
     from paramcount.graph.loops import Repeat
     from paramcount.graph.network import Network
     from paramcount.layer import Item, Layer, Param, Shape, Work
-    from paramcount.numeric import Column
     from paramcount.report import Report, count
     from paramcount.spec.load import load, loads
 
 HOMES = {
     "backend.verify": "verify",
+    "column": "Column",
     "expect": "check",
     "errors": "ArgumentError CheckError ManyErrors MissingPackageError ParamcountError ShapeError SpecError Undecided",
     "figures": "Figures Row",
@@ -58,7 +59,6 @@ HOMES = {
     "graph.loops": "Repeat",
     "graph.network": "Network",
     "layer": "Item Layer Param Shape Work",
-    "numeric": "Column",
     "report": "Report count",
     "spec.load": "load loads",
 }

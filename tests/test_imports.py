@@ -1,0 +1,134 @@
+"""Imports run one way, and counting needs neither JAX nor NumPy."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "paramcount"
+# From the bottom up; a module imports from its own level and from those before it.
+LEVELS = [
+    ("errors",),
+    ("suggest", "column"),
+    ("numeric",),
+    ("units", "fields"),
+    ("layer",),
+    ("layers",),
+    ("graph",),
+    ("spec",),
+    ("figures",),
+    ("report",),
+    ("expect", "render", "backend"),
+    ("cli",),
+    ("__main__", "__init__"),
+]
+APART = ("render", "backend")  # on one level, and never import one another
+ALLOWED = {  # upward, inside a function
+    ("report", "render"),  # a report shows itself
+    ("cli", "__init__"),  # the version
+    ("layers", "graph"),  # the contract of own kinds
+    ("layers", "spec"),  # a plugin's kind may not have the name of a form
+    ("layers", "backend"),
+}
+
+
+def level(part):
+    return next(index for index, parts in enumerate(LEVELS) if part in parts)
+
+
+def part_of(path):
+    """The part of the package that a file belongs to: its folder, or its own name."""
+    inside = path.relative_to(ROOT)
+    return inside.parts[0].removesuffix(".py")
+
+
+def imports(tree):
+    """Every module of the package that is imported, with whether it is at the module's top."""
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports are absolute"
+            names = (
+                [f"{node.module}.{each.name}" for each in node.names] if node.module == "paramcount" else [node.module]
+            )
+        elif isinstance(node, ast.Import):
+            names = [each.name for each in node.names]
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "paramcount":
+                part = parts[1] if len(parts) > 1 and not parts[1].startswith("__v") else "__init__"
+                yield part, node in tree.body
+
+
+def wrong(part, source):
+    """What a source imports against the direction."""
+    found = []
+    for imported, at_top in imports(ast.parse(source)):
+        apart = imported != part and {imported, part} <= set(APART)
+        if (level(imported) > level(part) and ((part, imported) not in ALLOWED or at_top)) or apart:
+            found.append(imported)
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_run_one_way(path):
+    assert wrong(part_of(path), path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "source"),
+    [
+        ("layer", "from paramcount.layers.conv import Conv"),
+        ("graph", "def f():\n    from paramcount.report import count"),
+        ("render", "import paramcount.cli"),
+        ("backend", "from paramcount.render.table import render"),
+        ("report", "from paramcount.render.table import render"),
+        ("errors", "from paramcount import numeric"),
+        ("spec", "if True:\n    import paramcount.report as r"),
+    ],
+)
+def test_the_wrong_direction_is_seen(part, source):
+    assert wrong(part, source)
+
+
+def test_jax_is_imported_in_the_backend_and_in_functions_only():
+    for path in ROOT.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            names = (
+                [each.name for each in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", "")]
+            )
+            heads = (
+                {str(name).split(".")[0] for name in names} if isinstance(node, (ast.Import, ast.ImportFrom)) else set()
+            )
+            assert not heads & {"numpy", "jax"} or part_of(path) == "backend", path
+
+
+MAIN_JOB = """
+import sys
+import paramcount as pc
+{more}
+layers = [pc.Conv(8, 3, norm="batch_norm", activation="relu6"), pc.GlobalPool(), pc.Dense(10)]
+report = pc.count(pc.Network(layers, input=(8, 8, 3)))
+str(report), report.to_dict()
+pc.check(pc.load("mobilenet_v2"))
+from paramcount.cli import main
+assert main(["mobilenet_v2", "--depth", "2"]) == 0
+print(*({{"jax", "numpy"}} & set(sys.modules)), file=sys.stderr)
+"""
+
+
+def heavy(more=""):
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN_JOB.format(more=more)], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())
+
+
+def test_counting_imports_neither_jax_nor_numpy():
+    assert heavy() == set()
+
+
+def test_an_import_of_numpy_would_be_seen():
+    assert heavy("import numpy") == {"numpy"}

@@ -1,0 +1,92 @@
+"""The public names: flat, lazy, complete."""
+
+import subprocess
+import sys
+
+import pytest
+
+import paramcount as pc
+from paramcount.layer import Layer
+from paramcount.layers import MODULES, find
+from paramcount.spec.blocks import shipped
+
+FUNCTIONS = ["load", "loads", "count", "check"]
+FORMS = [
+    "Add",
+    "Subtract",
+    "Multiply",
+    "Concat",
+    "Gate",
+    "Do",
+    "Residual",
+    "Let",
+    "From",
+    "With",
+    "Pop",
+    "Repeat",
+    "Each",
+]
+FORMS += ["Scan", "Moe", "Block", "Network", "Layer", "Shape", "Param", "Work", "Column", "Report", "Row", "Figures"]
+FORMS += ["ParamcountError", "SpecError", "ArgumentError", "ShapeError", "ManyErrors", "CheckError", "Undecided"]
+FORMS += ["MissingPackageError"]
+
+
+@pytest.mark.parametrize("name", FORMS + FUNCTIONS)
+def test_forms_and_functions(name):
+    assert getattr(pc, name).__name__ == name
+    assert name in dir(pc) and name in pc.__all__
+
+
+@pytest.mark.parametrize("kind", sorted(MODULES))
+def test_every_kind_has_a_name(kind):
+    name = "".join(part.capitalize() for part in kind.split("_"))
+    found = getattr(pc, name)
+    if name in FORMS:
+        assert not issubclass(found, Layer)  # `add` in Python is the form, whose paths are merged by the layer
+    else:
+        assert found is find(kind)
+    assert name in pc.__all__
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_every_shipped_block_has_a_name(name):
+    public = "".join(part.capitalize() for part in name.split("_"))
+    assert issubclass(getattr(pc, public), pc.Block)
+    assert public in dir(pc)
+
+
+def test_blocks_in_python():
+    # 16·96 + 9·96 + 96·24 = 4704 weights, and batch norms of 2·(96 + 96 + 24) = 432
+    assert pc.count(pc.Bottleneck(out=24, expand=6, stride=2), (112, 112, 16)).params == 4704 + 432
+
+
+def test_no_other_names():
+    for name in ("Convv", "conv", "batch_norm", "bottleneck", "_private"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(pc, name)
+
+
+def imported_by(code):
+    """The modules beyond a bare interpreter's that a line of Python imports."""
+    program = f"import sys; before = set(sys.modules); {code}; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_imports_nothing_else():
+    assert imported_by("import paramcount") == {"paramcount"}
+    assert "paramcount.layer" in imported_by("import paramcount; paramcount.Layer")
+
+
+def test_names_survive_the_import_of_modules():
+    import paramcount.cli
+    import paramcount.expect
+    import paramcount.report
+
+    assert callable(paramcount.check) and callable(paramcount.count) and callable(paramcount.load)
+
+
+def test_star():
+    names = {}
+    exec("from paramcount import *", names)
+    assert {"Conv", "Bottleneck", "count", "load", "Residual"} <= names.keys()
