@@ -11,10 +11,10 @@ from paramcount.graph.items import Let, Pop, Residual, With
 from paramcount.graph.loops import Repeat
 from paramcount.graph.network import Network
 from paramcount.layers.adaptive_pool import AdaptiveAvgPool
+from paramcount.layers.batch_norm import BatchNorm
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.layers.embedding import Embedding
-from paramcount.layers.norm import BatchNorm
 from paramcount.numeric import Column
 from paramcount.report import count
 

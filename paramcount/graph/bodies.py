@@ -16,7 +16,7 @@ from paramcount.layers.route import Combine, Router
 from paramcount.numeric import product
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Each(Item):
     """A body on every piece of a value, with the same weights: `"t h w c -> t | h w c"`.
 
@@ -57,7 +57,7 @@ class Each(Item):
         builder.close("each", pieces)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Scan(Item):
     """A body on each step of the first axis, with carried values.
 
@@ -107,7 +107,7 @@ class Scan(Item):
         builder.close("scan", steps)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Moe(Item):
     """Experts of equal bodies, of which each token uses the `top_k` that a router chooses.
 

@@ -11,13 +11,13 @@ from paramcount.graph.builder import Builder
 from paramcount.graph.scope import Weights
 from paramcount.graph.tree import Element, Group, Loop, Node, Share, join
 from paramcount.layer import Item
-from paramcount.layers.merge import AddValues, ConcatValues, MultiplyValues, SubtractValues
+from paramcount.layers.merge import AddValues, MultiplyValues, SubtractValues
 from paramcount.numeric import decide
 
 Path = Any  # "prev", a name, or a list of items that starts at `prev`
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Do(Item):
     """Items one after the other, as one group."""
 
@@ -29,19 +29,7 @@ class Do(Item):
         builder.close("do")
 
 
-@dataclass(frozen=True)
-class Onward(Item):
-    """An item that starts at another value."""
-
-    start: From
-    item: Item
-
-    def place(self, builder: Builder, name: str | None) -> None:
-        builder.build(self.start)
-        builder.build(self.item, name)
-
-
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Skip(Item):
     """Nothing: an item whose condition is false. `names` are those that it would have given."""
 
@@ -54,7 +42,7 @@ class Skip(Item):
         builder.results = (builder.prev,)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class From(Item):
     """Go on from another value."""
 
@@ -65,7 +53,7 @@ class From(Item):
         builder.results = (builder.prev,)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Residual(Item):
     """The body's result plus the value that arrived, where `condition` holds; else the body alone."""
 
@@ -87,7 +75,7 @@ class Residual(Item):
         builder.close("residual")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Merge(Item):
     """Several paths, merged by a layer of several inputs."""
 
@@ -111,7 +99,6 @@ class Merge(Item):
         builder.close(self.kind)
 
 
-@dataclass(frozen=True)
 class Add(Merge):
     """The sum of paths; the first sets the shape."""
 
@@ -121,7 +108,6 @@ class Add(Merge):
         return AddValues()
 
 
-@dataclass(frozen=True)
 class Subtract(Merge):
     """The first path less the others."""
 
@@ -131,7 +117,6 @@ class Subtract(Merge):
         return SubtractValues()
 
 
-@dataclass(frozen=True)
 class Multiply(Merge):
     """The product of paths; the first sets the shape."""
 
@@ -141,7 +126,7 @@ class Multiply(Merge):
         return MultiplyValues()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Concat(Merge):
     """Paths one behind the other on an axis, by default the last."""
 
@@ -150,10 +135,12 @@ class Concat(Merge):
     kind = "concat"
 
     def operation(self) -> Any:
+        from paramcount.layers.concat import ConcatValues
+
         return ConcatValues(axis=self.axis)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Gate(Item):
     """The value that arrives times a path."""
 
@@ -163,7 +150,7 @@ class Gate(Item):
         builder.build(Multiply(["prev", self.path]), name if name is not None else builder.called("gate"))
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Let(Item):
     """Side values by name, each seeing those before it; `prev` stays."""
 
@@ -180,7 +167,7 @@ class Let(Item):
         builder.results = (builder.prev,)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Pop(Item):
     """Take the last value from a stack."""
 
@@ -199,7 +186,7 @@ class Pop(Item):
         builder.results = (builder.prev,)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class With(Item):
     """An item with modifiers; without an item, they hold for the value that arrives.
 

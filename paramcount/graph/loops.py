@@ -86,10 +86,12 @@ class Passes(Item):
         builder.leave(outer)
         builder.trail.pop()
         builder.children, builder.ordinals = children, ordinals
-        return Pass([index], entry, child, results, -1 if scope.escaped else builder.layers - layers, builder.steps - steps)
+        return Pass(
+            [index], entry, child, results, -1 if scope.escaped else builder.layers - layers, builder.steps - steps
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Repeat(Passes):
     """A body `count` times, each pass with weights of its own, or with `share` all with the same."""
 

@@ -1,4 +1,4 @@
-"""Pools to a size that is given: bins that cover the input evenly, and the mean of everything."""
+"""Pools to a size that is given: bins that cover the input evenly."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -81,31 +81,6 @@ class AdaptiveMaxPool(Layer, kind="adaptive_max_pool"):
             if size is not None:
                 x = gathered(x, axis, size)[0].max(axis + 1)
         return x
-
-
-class GlobalPool(Layer, kind="global_pool"):
-    """The mean of each channel over all positions of a sequence, an image or a volume: `(C,)`.
-
-    No MACs; elementwise: input elements + output elements (sums, and one division per channel).
-
-    >>> GlobalPool().work(Shape.of(7, 7, 1280)).elementwise  # 49 · 1280 + 1280
-    64000
-    """
-
-    examples = (({}, (4, 5, 3)), ({}, (6, 2)), ({}, (2, 3, 4, 5)))
-
-    def output_shape(self, x: Shape) -> Shape:
-        spatial_axes(x, "global_pool")
-        return Shape.of(x.channels)
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work(0, x.elements + x.channels)
-
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        return x.mean(tuple(range(x.ndim - 1)))
 
 
 def sizes(size: Any) -> str:

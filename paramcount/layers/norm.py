@@ -1,4 +1,4 @@
-"""Norms with statistics over the batch, a layer, a group, or an instance, and a learned scale for each channel.
+"""Norms with statistics over a layer, a group, or an instance, and a learned scale for each channel.
 
 Elementwise operations are those per element: normalizing costs 5 (1 for the sum of the mean, 1 to subtract it, 2 to
 square and sum, 1 to scale by the reciprocal deviation), the affine part 1 for the scale and 1 for the bias. The few
@@ -12,55 +12,8 @@ from paramcount.errors import ShapeError
 from paramcount.fields import Flag, Number, Whole, field
 from paramcount.layer import Layer, Param, Shape, Work
 from paramcount.layers.accept import has_channels
+from paramcount.layers.normalization import affine, normalized, scaled, transform
 from paramcount.numeric import exact_div
-
-MOMENTUM = 0.1  # the share of a new batch in the running statistics
-
-
-@dataclass(frozen=True)
-class BatchNorm(Layer, kind="batch_norm"):
-    """Normalizes each channel over the batch and all positions; in inference by the running statistics.
-
-    Scale and bias: channels each; buffers: running mean and variance, channels each. Elementwise: 2 per element,
-    since in inference it is one multiplication and one addition for each channel, also where not affine.
-    Source: https://arxiv.org/abs/1502.03167
-
-    >>> BatchNorm().work(Shape.of(112, 112, 32)).elementwise  # 2 · 112² · 32
-    802816
-    """
-
-    eps: float = field(Number(at_least=0), 1e-5)
-    affine: bool = field(Flag(), True)
-
-    by_name = ("eps", "affine")
-    examples = (({}, (5, 4, 3)), ({"affine": False}, (6, 2)), ({"eps": 1e-3}, (7,)), ({}, (2, 3, 4, 2)))
-
-    def output_shape(self, x: Shape) -> Shape:
-        has_channels(x, "batch_norm")
-        return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        channels = {"channels": x.channels}
-        buffers = {"mean": Param(channels, "buffer", "zeros"), "var": Param(channels, "buffer", "ones")}
-        return affine(x.channels, self.affine, self.affine) | buffers
-
-    def work(self, x: Shape) -> Work:
-        return Work(0, 2 * x.elements)
-
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax.numpy import square
-
-        mean, var = params["mean"], params["var"]
-        if context.train:
-            axes = tuple(range(x.ndim - 1))
-            old_mean, old_var = mean, var
-            mean = context.batch_mean(x.mean(axes))
-            var = context.batch_mean(square(x - mean).mean(axes))
-            context.update(
-                mean=(1 - MOMENTUM) * old_mean + MOMENTUM * mean,
-                var=(1 - MOMENTUM) * old_var + MOMENTUM * var,
-            )
-        return transform(scaled(x - mean, var, self.eps), params)
 
 
 @dataclass(frozen=True)
@@ -202,35 +155,3 @@ class RmsNorm(Layer, kind="rms_norm"):
         from jax.numpy import square
 
         return transform(scaled(x, square(x).mean(-1, keepdims=True), self.eps), params)
-
-
-def affine(channels: Any, scale: bool, bias: bool) -> dict[str, Param]:
-    """The learned scale and bias of each channel, where wanted."""
-    tensors = {}
-    if scale:
-        tensors["scale"] = Param({"channels": channels}, "norm", "ones")
-    if bias:
-        tensors["bias"] = Param({"channels": channels}, "norm", "zeros")
-    return tensors
-
-
-def normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
-    """Mean 0 and variance 1 over the axes, in JAX; the variance in a second pass over the values."""
-    from jax.numpy import square
-
-    centred = x - x.mean(axes, keepdims=True)
-    return scaled(centred, square(centred).mean(axes, keepdims=True), eps)
-
-
-def scaled(centred: Any, var: Any, eps: float) -> Any:
-    """Divided by the deviation, in JAX."""
-    from jax.lax import rsqrt
-
-    return centred * rsqrt(var + eps)
-
-
-def transform(x: Any, params: dict[str, Any]) -> Any:
-    """Each channel by its learned scale and bias, as far as there are any."""
-    if "scale" in params:
-        x = x * params["scale"]
-    return x + params["bias"] if "bias" in params else x

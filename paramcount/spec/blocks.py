@@ -21,7 +21,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "blocks")
 KEYS = ("args", "inputs", "layers", "outputs")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class BlockDefinition:
     """A block as written: arguments and inputs with their defaults (None where required), items and outputs."""
 

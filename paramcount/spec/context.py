@@ -19,7 +19,7 @@ AXES = ("cin", "length")
 IDENTIFIER = re.compile(r"[^\W\d]\w*\Z")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class File:
     """One file's definitions and findings, shared by all places in it."""
 
@@ -40,7 +40,7 @@ class File:
             raise ManyErrors(errors)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class Context:
     """A place in a file: the variables that expressions see there, and the names given in the block around."""
 

@@ -3,7 +3,6 @@
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 from paramcount.errors import ArgumentError, ParamcountError, Position, quote
@@ -46,8 +45,7 @@ LEVELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(NamedTuple):
     """A parsed expression. `evaluate(lookup)` gives its value; `lookup` gives that of a variable by its name.
 
     `evaluate` raises SpecError, at the exact column, where the values do not go together. `references` are the

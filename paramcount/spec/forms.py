@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from paramcount.errors import quote
-from paramcount.graph.bodies import Each, Moe, Scan
 from paramcount.graph.items import Add, Concat, Do, Gate, Let, Multiply, Pop, Residual, Skip, Subtract
 from paramcount.layer import Shape
 from paramcount.spec.bindings import Bindings
@@ -120,6 +119,8 @@ def read_let(node: Node, context: Context) -> Maker:
 
 
 def read_each(node: Node, context: Context) -> Maker:
+    from paramcount.graph.bodies import Each
+
     given = arguments("each", node, ("pattern", "do"), context, others=True)
     pattern = read_text(given.pop("pattern"), "pattern")
     items = read_items(given.pop("do"), context, "do")
@@ -145,6 +146,8 @@ def read_text(node: Node, what: str) -> str:
 
 
 def read_scan(node: Node, context: Context) -> Maker:
+    from paramcount.graph.bodies import Scan
+
     given = arguments("scan", node, ("carry", "do", "next"), context)
     carry = {}
     for key, value in mapping_of(given["carry"], "`carry`").entries:
@@ -182,6 +185,8 @@ def is_size(node: Node, context: Context) -> bool:
 
 
 def read_moe(node: Node, context: Context) -> Maker:
+    from paramcount.graph.bodies import Moe
+
     given = arguments("moe", node, ("experts", "top_k", "body"), context)
     items = read_items(given.pop("body"), context, "body")
     words = ("softmax", "sigmoid")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from paramcount.errors import ParamcountError, Position, SpecError, quote
@@ -28,26 +27,48 @@ MODIFIERS = ("for", "in", "from", "repeat", "when", "name", "into", "share", "pu
 FOR, FROM, REPEAT, WHEN = range(4)  # the order in which an item's modifiers are looked at
 
 
-@dataclass(eq=False, slots=True)
 class ItemSyntax:
-    """An item as written. `make` turns its kind and arguments into an Item for the value that arrives."""
+    """An item as written: `make` turns its kind and arguments into an Item for the value that arrives.
 
-    position: Position
-    kind: str = ""
-    make: Maker | None = None
-    places: dict[str, Position] = field(default_factory=dict)  # where each argument stands
-    variables: tuple[str, ...] = ()
-    rows: Written | None = None
-    start: Any = None
-    repeat: Written | None = None
-    when: Written | None = None
-    name: Template | None = None
-    into: tuple[Template, ...] = ()
-    share: Any = None  # True, or a Template
-    push: Template | None = None
-    only: str | None = None
-    frozen: Written | None = None
-    plain: bool = True  # whether no modifier stands beside the kind
+    `places` tells where each argument stands; `plain` is an item without modifiers.
+    """
+
+    __slots__ = (
+        "frozen",
+        "into",
+        "kind",
+        "make",
+        "name",
+        "only",
+        "places",
+        "plain",
+        "position",
+        "push",
+        "repeat",
+        "rows",
+        "share",
+        "start",
+        "variables",
+        "when",
+    )
+
+    def __init__(self, position: Position, kind: str = "") -> None:
+        self.position = position
+        self.kind = kind
+        self.make: Maker | None = None
+        self.places: dict[str, Position] = {}
+        self.plain = True
+        self.variables: tuple[str, ...] = ()
+        self.rows: Written | None = None
+        self.start: Maker | None = None
+        self.repeat: Written | None = None
+        self.when: Written | None = None
+        self.name: Template | None = None
+        self.into: tuple[Template, ...] = ()
+        self.share: Template | bool | None = None
+        self.push: Template | None = None
+        self.only: str | None = None
+        self.frozen: Written | None = None
 
     def names(self, bindings: Bindings, shape: Shape | None) -> list[str]:
         return [each.evaluate(bindings, shape) for each in (self.name, *self.into) if each is not None]

@@ -44,7 +44,7 @@ AXIS_NAMES = {
 }
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class InputSyntax:
     """An input: its layout and its sizes; `named` ones were written with the names of the axes."""
 
@@ -82,7 +82,7 @@ class InputSyntax:
             )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Expectation:
     """Figures that a spec must count to, each with its place, and the model that it stands for."""
 
@@ -90,7 +90,7 @@ class Expectation:
     reference: str | None = None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SpecSyntax:
     """A whole spec as read. Nothing in it depends on the values of variables."""
 

@@ -19,9 +19,9 @@ from paramcount.graph.network import Network
 from paramcount.graph.tree import leaves
 from paramcount.layer import Layer, Shape, Work
 from paramcount.layers.activation import Relu
+from paramcount.layers.batch_norm import BatchNorm
 from paramcount.layers.dense import Dense
 from paramcount.layers.embedding import Embedding
-from paramcount.layers.norm import BatchNorm
 from paramcount.layers.parameter import Parameter
 from paramcount.layers.regularize import Dropout
 

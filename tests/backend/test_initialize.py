@@ -9,10 +9,10 @@ from paramcount.graph.bodies import Each, Moe
 from paramcount.graph.items import Add, Pop, Residual, With
 from paramcount.graph.loops import Repeat
 from paramcount.graph.network import Network
+from paramcount.layers.batch_norm import BatchNorm
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.layers.embedding import Embedding
-from paramcount.layers.norm import BatchNorm
 
 
 def sizes(tree):

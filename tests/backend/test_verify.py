@@ -17,10 +17,10 @@ from paramcount.graph.network import Network
 from paramcount.graph.tree import leaves
 from paramcount.layer import Layer, Param, Shape, Work
 from paramcount.layers.activation import Relu
-from paramcount.layers.adaptive_pool import GlobalPool
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.layers.embedding import Embedding
+from paramcount.layers.global_pool import GlobalPool
 from paramcount.layers.pool import MaxPool
 from paramcount.report import count
 

@@ -5,7 +5,7 @@ from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layer import Shape, Work
 from paramcount.layers import MODULES, find
 
-KINDS = [kind for kind, module in MODULES.items() if module == "activation"]
+KINDS = [kind for kind, module in MODULES.items() if module in ("activation", "leaky")]
 
 
 def layer(kind, **settings):

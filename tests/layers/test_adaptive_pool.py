@@ -3,7 +3,8 @@ import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layer import Shape, Work
-from paramcount.layers.adaptive_pool import AdaptiveAvgPool, AdaptiveMaxPool, GlobalPool
+from paramcount.layers.adaptive_pool import AdaptiveAvgPool, AdaptiveMaxPool
+from paramcount.layers.global_pool import GlobalPool
 
 
 def test_sizes_and_none():

@@ -3,7 +3,8 @@ import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layer import Shape, Work
-from paramcount.layers.merge import AddValues, ConcatValues, MultiplyValues, SubtractValues
+from paramcount.layers.concat import ConcatValues
+from paramcount.layers.merge import AddValues, MultiplyValues, SubtractValues
 
 IMAGE = Shape.of(7, 7, 64)
 

@@ -6,7 +6,8 @@ import pytest
 from paramcount.backend.context import Context
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layer import Shape
-from paramcount.layers.norm import BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm
+from paramcount.layers.batch_norm import BatchNorm
+from paramcount.layers.norm import GroupNorm, InstanceNorm, LayerNorm, RmsNorm
 
 
 def by_role(layer, x):

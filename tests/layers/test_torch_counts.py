@@ -11,13 +11,15 @@ from paramcount.graph.network import Network
 from paramcount.layer import Layer, Shape
 from paramcount.layers import find
 from paramcount.layers.activation import Sigmoid
-from paramcount.layers.adaptive_pool import AdaptiveAvgPool, AdaptiveMaxPool, GlobalPool
+from paramcount.layers.adaptive_pool import AdaptiveAvgPool, AdaptiveMaxPool
+from paramcount.layers.batch_norm import BatchNorm
 from paramcount.layers.conv import Conv
 from paramcount.layers.conv_transpose import ConvTranspose
 from paramcount.layers.dense import Dense
 from paramcount.layers.depthwise import Depthwise
 from paramcount.layers.embedding import Embedding
-from paramcount.layers.norm import BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm
+from paramcount.layers.global_pool import GlobalPool
+from paramcount.layers.norm import GroupNorm, InstanceNorm, LayerNorm, RmsNorm
 from paramcount.layers.normalize import LocalResponseNorm
 from paramcount.layers.pool import AvgPool, MaxPool
 from paramcount.layers.prelu import Prelu
