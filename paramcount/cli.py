@@ -90,7 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return done.code if isinstance(done.code, int) else 0
     except BrokenPipeError:
         # Nobody reads on; what is still buffered must not fail again when Python exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except ParamcountError as error:
         complain(str(error))

@@ -168,7 +168,7 @@ class Counter:
             macs, flops, elementwise = work.macs * times, work.flops * times, work.elementwise * times
             activations = sum([value.shape.elements for value in node.outputs]) * times
         tensors, size_in_bytes = self.tensors(declared, place, node.frozen) if declared else (NO_TENSORS, 0)
-        return Figures(*tensors, macs, flops, elementwise, activations, size_in_bytes)
+        return Figures._make((*tensors, macs, flops, elementwise, activations, size_in_bytes))
 
     def tensors(self, declared: dict[str, Param], place: Place, frozen: bool) -> tuple[tuple[Size, ...], Size]:
         """The first eight figures of a leaf, and its parameters' bytes, each tensor's last byte filled up."""

@@ -28,7 +28,9 @@ def outline(rows: Sequence[Row], depth: int = 1, order: Callable[[Row], Any] | N
     lines: list[Line] = []
 
     def show(branches: list[Branch], parent: str) -> None:
-        for branch in sorted(branches, key=lambda each: order(each.row)) if order else branches:
+        if order is not None:
+            branches = sorted(branches, key=lambda each: order(each.row))
+        for branch in branches:
             lines.append(Line(branch.row.path.removeprefix(parent).lstrip("."), branch.row))
             if branch.row.depth < depth:
                 show(branch.below, branch.row.path)
