@@ -55,6 +55,10 @@ class Bindings:
                 reads.append(Read(expression, self, shape, value))
         return value
 
+    def value(self, name: str, shape: Shape | None, expression: Expression) -> Any:
+        """The value of a variable of an expression."""
+        return self.values[name] if name in self.values else axis(name, shape, expression)
+
     def replays(self, reads: list[Read], values: dict[str, Any]) -> bool:
         """Whether expressions that an earlier pass read would have the same values with this pass's variables.
 

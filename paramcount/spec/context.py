@@ -11,7 +11,8 @@ from paramcount.errors import ManyErrors, ParamcountError, Position, SpecError, 
 from paramcount.layers import MODULES, find
 from paramcount.spec.bindings import Bindings
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
-from paramcount.suggest import nearest
+from paramcount.spec.tokens import spelling_hint
+from paramcount.suggest import kind_for, nearest
 
 RESERVED = ("prev", "i", "cin", "length", "none", "true", "false")
 KEYWORDS = ("and", "or", "not", "if", "else", "in")
@@ -80,14 +81,19 @@ class Context:
         return word in MODULES or word in self.file.blocks or word in shipped() or find(word) is not None
 
     def unknown_variable(self, name: str, position: Position) -> SpecError:
-        if name in ("yes", "no", "on", "off", "Yes", "No", "True", "False"):
-            return SpecError(f"unknown variable {quote(name)}", hint="write `true` or `false`", position=position)
+        guess = nearest(name, [*self.names, *AXES])
         if name == "i":
             hint = "`i` counts the passes of `repeat` and `for`, and exists only inside them"
         else:
-            guess = nearest(name, [*self.names, *AXES])
-            hint = f"did you mean `{guess}`?" if guess else self.known()
+            hint = spelling_hint(name) or (f"did you mean `{guess}`?" if guess else self.known())
         return SpecError(f"unknown variable {quote(name)}", hint=hint, position=position)
+
+    def unknown_word(self, word: str, position: Position) -> SpecError:
+        """The error for a bare word that may be a variable or a kind, and is neither."""
+        guess = nearest(word, self.names) or kind_for(word, self.kinds())
+        if guess is None or guess in self.names or spelling_hint(word):
+            return self.unknown_variable(word, position)
+        return SpecError(f"unknown word {quote(word)}", hint=f"did you mean `{guess}`?", position=position)
 
     def known(self) -> str:
         names = sorted(self.names)

@@ -14,6 +14,7 @@ from paramcount.spec.context import IDENTIFIER, Context, File, describe, empty, 
 from paramcount.spec.forms import ARGUMENTS, FORMS
 from paramcount.spec.items import ItemSyntax, SpecItem, read_path
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
+from paramcount.spec.expression import Expression
 from paramcount.spec.written import ANY_KIND, Constant, Formula, Written, read_formula, read_template, read_value
 from paramcount.suggest import argument_hint, kind_for
 
@@ -81,6 +82,8 @@ def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> No
     word = key.text
     if word in FORMS:
         item.make = FORMS[word](node, context)
+        if isinstance(node, Mapping):
+            item.places.update({key.text: value.position for key, value in node.entries})
     elif word in registry or word in MODULES:
         read_layer(item, find(word), node, context)  # type: ignore[arg-type]
     elif word in context.file.blocks:
@@ -98,23 +101,24 @@ def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> No
 
 
 def read_layer(item: ItemSyntax, layer: type[Layer], node: Node, context: Context) -> None:
-    checks = dict(layer.checks())
+    checks, found = dict(layer.checks()), len(context.file.errors)
     positional = [name for name in checks if name not in layer.by_name and name not in ("norm", "activation")]
     listed = bool(positional) and checks[positional[0]].listed
     nodes, extra = given_arguments(item.kind, node, positional, list(checks), listed, context, open_sizes(checks))
     written = dict(context.file.defaults.get(item.kind, {}))
     for name, value in nodes.items():
         read = context.attempt(read_argument, name, checks[name], value, context)
-        if read is None:
-            return
-        written[name] = read
+        if read is not None:
+            written[name] = read
     if extra:
         written[open_sizes(checks)] = Sizes(
             node, {name: read_value(value, context, what=name) for name, value in extra.items()}
         )
+    if len(context.file.errors) > found:
+        return
     required = layer.required()
     require_arguments(item, required, written)
-    item.places = {name: value.position for name, value in written.items()}
+    item.places.update({name: value.position for name, value in [*written.items(), *extra.items()]})
     kept = [(name, value, checks[name].none, name in required) for name, value in written.items()]
     if all(value.constant for value in written.values()):
         made = build(layer, kept, context.file.base, None)
@@ -135,15 +139,32 @@ def build(layer: type[Layer], written: list, bindings: Bindings, shape: Shape | 
     try:
         return layer(**arguments)
     except ParamcountError as error:
-        show_formula(error, written)
+        show_formula(error, written, bindings, shape)
         raise
 
 
-def show_formula(error: ParamcountError, written: list) -> None:
-    """Say which expression gave a number that is not whole."""
+def show_formula(error: ParamcountError, written: list, bindings: Bindings, shape: Shape | None) -> None:
+    """Say which expression gave a number that cannot be used, and point at it."""
     for name, value, _, _ in written:
-        if name == error.argument and isinstance(value, Formula) and "whole number" in error.message:
-            error.message += f" (from {quote(value.expression.text)})"
+        if isinstance(value, Sizes) and error.argument in value.sizes:
+            name, value = error.argument, value.sizes[error.argument]
+        if isinstance(value, FromDefaults):
+            bindings, value = value.base, value.inner
+        if name == error.argument and isinstance(value, Formula) and error.position is None:
+            text = value.expression.text
+            error.message += f" ({quote(text)} is {quote(with_values(value.expression, bindings, shape))})"
+            error.position = value.position
+
+
+def with_values(expression: Expression, bindings: Bindings, shape: Shape | None) -> str:
+    """An expression's text with the values of its variables in their places."""
+    text, end, pieces = expression.text, 0, []
+    for name, position in expression.references:
+        start = position.column - expression.position.column
+        value = bindings.value(name, shape, expression)
+        pieces += [text[end:start], f"{value:.10g}" if isinstance(value, float) else str(value)]
+        end = start + len(name)
+    return "".join(pieces) + text[end:]
 
 
 class Sizes(Written):
@@ -250,16 +271,17 @@ def require_arguments(item: ItemSyntax, required: Any, written: dict[str, Any]) 
 
 
 def read_block(item: ItemSyntax, block: BlockDefinition, node: Node, context: Context) -> None:
-    names = [*block.arguments, *block.inputs]
+    names, found = [*block.arguments, *block.inputs], len(context.file.errors)
     nodes, _ = given_arguments(item.kind, node, list(block.arguments), names, False, context)
     written = dict(context.file.defaults.get(item.kind, {}))
     for name, value in nodes.items():
         read = context.attempt(read_block_argument, name, block, value, context)
-        if read is None:
-            return
-        written[name] = read
+        if read is not None:
+            written[name] = read
+    if len(context.file.errors) > found:
+        return
     require_arguments(item, block.required(), written)
-    item.places = {name: value.position for name, value in written.items()}
+    item.places.update({name: value.position for name, value in written.items()})
     arguments = [(name, value) for name, value in written.items() if name in block.arguments]
     paths = [(name, value) for name, value in written.items() if name in block.inputs]
     position = item.position

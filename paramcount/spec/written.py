@@ -110,7 +110,9 @@ def read_value(node: Node, context: Context, words: tuple[str, ...] = (), what: 
     if IDENTIFIER.match(text) and text not in RESERVED and text not in context.names:
         if text in words or (words is ANY_KIND and context.is_kind(text)):
             return Constant(node.position, text)
-        if words and words is not ANY_KIND:
+        if words is ANY_KIND:
+            raise context.unknown_word(text, node.position)
+        if words:
             guess = nearest(text, [*words, *context.names])
             hint = f"did you mean `{guess}`?" if guess else "one of " + ", ".join(words)
             raise wrong(node, f"unknown {what} {quote(text)}", hint)
