@@ -29,7 +29,7 @@ def outline(rows: Sequence[Row], depth: int = 1, order: Callable[[Row], Any] | N
 
     def show(branches: list[Branch], parent: str) -> None:
         if order is not None:
-            branches = sorted(branches, key=lambda each: order(each.row))
+            branches = sorted(branches, key=lambda each, key=order: key(each.row))
         for branch in branches:
             lines.append(Line(branch.row.path.removeprefix(parent).lstrip("."), branch.row))
             if branch.row.depth < depth:
