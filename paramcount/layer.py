@@ -131,9 +131,9 @@ class Layer(Item, ABC):
             registry[kind] = cls
 
     def __post_init__(self) -> None:
-        for name, check in self.checks():
+        for name, check, default in self.validations():
             value = getattr(self, name)
-            if value is None and check.none:
+            if value is default or (value is None and check.none):
                 continue
             checked = check(name, value)
             if checked is not value:
@@ -147,6 +147,16 @@ class Layer(Item, ABC):
             pairs = [(each.name, each.metadata["check"]) for each in fields(cls)]
             found = tuple(pairs[2:] + pairs[:2])
             cls._checks = found  # type: ignore[attr-defined]
+        return found
+
+    @classmethod
+    def validations(cls) -> tuple[tuple[str, Check, Any], ...]:
+        """Each argument whose values are not all good, with its check and its default, which needs none."""
+        found = cls.__dict__.get("_validations")
+        if found is None:
+            checks = {name: check for name, check in cls.checks() if type(check).__call__ is not Check.__call__}
+            found = tuple((name, check, getattr(cls, name, REQUIRED)) for name, check in checks.items())
+            cls._validations = found  # type: ignore[attr-defined]
         return found
 
     @classmethod

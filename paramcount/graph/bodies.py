@@ -136,7 +136,7 @@ class Moe(Item):
         builder.leave(outer)
         assert weights is not None
         chosen = builder.value(Shape.of(*weights.shape.sizes, *result.shape.sizes[source.shape.rank - 1 :]))
-        builder.merge(Combine(), [weights, chosen], "combine")
+        builder.merge(Combine(), (weights, chosen), "combine")
         experts.made_by = builder.children[0]
         builder.close("moe", experts)
 

@@ -71,13 +71,15 @@ class Builder:
     def leaf(self, layer: Layer, name: str | None = None) -> None:
         """A layer on the value that arrives, and on those that its fields lead to."""
         inputs = (self.arrived(),) if layer.takes_prev else ()
-        self.merge(layer, inputs + self.extra_inputs(layer), name)
+        if path_fields(type(layer)):
+            inputs += self.extra_inputs(layer)
+        self.merge(layer, inputs, name)
 
-    def merge(self, layer: Layer, inputs: Sequence[Value], name: str | None = None) -> None:
+    def merge(self, layer: Layer, inputs: tuple[Value, ...], name: str | None = None) -> None:
         """A layer on values that are at hand."""
         given = layer.output_shape(*[value.shape for value in inputs])
-        outputs = tuple([self.value(shape) for shape in given]) if isinstance(given, tuple) else (self.value(given),)
-        node = Node(name if name is not None else self.called(layer.kind), layer, tuple(inputs), outputs)
+        outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (Value(given, self.dormant),)
+        node = Node(self.called(layer.kind) if name is None else name, layer, inputs, outputs)
         node.frozen, node.training_only = self.frozen, self.dormant
         if getattr(layer, "tied", None) is not None:
             node.tie = self.tie(layer.tied, node)  # type: ignore[attr-defined]

@@ -71,7 +71,7 @@ class Residual(Item):
                     f"the residual's body gives {result.shape}, but {arrived.shape} arrived",
                     hint="give a projection path with `add:`, or a condition: `residual: {if: ..., body: [...]}`",
                 )
-            builder.merge(AddValues(), [arrived, result], "add")
+            builder.merge(AddValues(), (arrived, result), "add")
         builder.close("residual")
 
 
@@ -91,10 +91,10 @@ class Merge(Item):
             raise SpecError(f"{quote(self.kind)} takes a list of paths", hint=f"write `{self.kind}: [prev, [...]]`")
         name = name if name is not None else builder.called(self.kind)
         if all(isinstance(path, str) for path in self.paths):
-            builder.merge(self.operation(), [builder.path(path, "") for path in self.paths], name)
+            builder.merge(self.operation(), tuple([builder.path(path, "") for path in self.paths]), name)
             return
         builder.open(self.kind, name)
-        values = [builder.path(path, str(index)) for index, path in enumerate(self.paths)]
+        values = tuple([builder.path(path, str(index)) for index, path in enumerate(self.paths)])
         builder.merge(self.operation(), values, self.kind)
         builder.close(self.kind)
 

@@ -8,7 +8,7 @@ from paramcount.errors import ParamcountError, Position, SpecError, quote
 from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.items import From, Skip, With
 from paramcount.graph.loops import Passes, too_many_passes
-from paramcount.layer import Item, Shape
+from paramcount.layer import Item, Layer, Shape
 from paramcount.spec.bindings import Bindings, Read
 from paramcount.spec.context import Context, describe, empty, identifier, wrong
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
@@ -30,13 +30,15 @@ FOR, FROM, REPEAT, WHEN = range(4)  # the order in which an item's modifiers are
 class ItemSyntax:
     """An item as written: `make` turns its kind and arguments into an Item for the value that arrives.
 
-    `places` tells where each argument stands; `plain` is an item without modifiers.
+    `places` tells where each argument stands; `layer` is what it makes wherever it stands, if it depends on nothing;
+    `plain` is an item without modifiers.
     """
 
     __slots__ = (
         "frozen",
         "into",
         "kind",
+        "layer",
         "make",
         "name",
         "only",
@@ -56,6 +58,7 @@ class ItemSyntax:
         self.position = position
         self.kind = kind
         self.make: Maker | None = None
+        self.layer: Layer | None = None
         self.places: dict[str, Position] = {}
         self.plain = True
         self.variables: tuple[str, ...] = ()

@@ -59,7 +59,10 @@ class KindValue(Written):
 
     def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
         word = self.inner.evaluate(bindings, shape)
-        return None if word is None else SpecItem(self.item(word), self.context.file.base)
+        if word is None:
+            return None
+        item = self.item(word)
+        return item.layer or SpecItem(item, self.context.file.base)
 
     def item(self, word: Any) -> ItemSyntax:
         """The item of a word, read once for each file."""
@@ -121,7 +124,7 @@ def read_layer(item: ItemSyntax, layer: type[Layer], node: Node, context: Contex
     item.places.update({name: value.position for name, value in [*written.items(), *extra.items()]})
     kept = [(name, value, checks[name].none, name in required) for name, value in written.items()]
     if all(value.constant for value in written.values()):
-        made = build(layer, kept, context.file.base, None)
+        made = item.layer = build(layer, kept, context.file.base, None)
         item.make = lambda bindings, shape: made
     else:
         item.make = lambda bindings, shape: build(layer, kept, bindings, shape)
