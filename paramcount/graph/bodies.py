@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paramcount.errors import ShapeError, quote
+from paramcount.fields import Sizes
 from paramcount.graph.builder import Builder
 from paramcount.graph.loops import same_shape, same_sizes
 from paramcount.graph.tree import Experts, Pieces, Steps
@@ -44,6 +45,7 @@ class Each(Item):
                 raise ShapeError(
                     f"{quote(given)} has {product(mapped_too)} pieces, and the value that arrives {product(mapped)}",
                     hint="both patterns must map axes of the same sizes",
+                    position=getattr(given, "position", None),
                 )
             inside = builder.value(rearranged(whole.shape, *sizes_too))
             pieces.along.append((pattern, theirs, whole, inside))
@@ -78,7 +80,7 @@ class Scan(Item):
         builder.open("scan", name)
         steps = Steps("", "scan", source=source, count=source.shape.sizes[0])
         starts = {
-            given: Shape.of(*start) if is_sizes(start) else builder.path(start, str(given))
+            given: Shape.of(*Sizes()("carry", start)) if is_sizes(start) else builder.path(start, str(given))
             for given, start in self.carry.items()
         }
         outer = builder.enter(closed=True)

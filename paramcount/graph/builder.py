@@ -180,13 +180,16 @@ class Builder:
 
     def open(self, kind: str, name: str | None = None) -> None:
         """Start a group; what is built from now on becomes its children."""
-        self.depth += 1
-        if self.depth > DEPTH:
-            raise SpecError(f"groups are nested more than {DEPTH} deep", hint="does a block contain itself?")
+        self.deeper()
         name = name if name is not None else self.called(kind)
         self.trail.append(name)
         self.opened.append((self.children, self.ordinals))
         self.children, self.ordinals = [], {}
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > DEPTH:
+            raise SpecError(f"more than {DEPTH} blocks, loops and groups inside each other", hint="does a block contain itself?")
 
     def close(self, kind: str, group: Group | None = None) -> None:
         """End the open group and put it among its parent's children; one of no kind of its own goes if empty."""
@@ -224,6 +227,7 @@ class Builder:
                     raise SpecError(
                         f"{len(values)} value{'s' * (len(values) > 1)} left on the stack {quote(stack)}",
                         hint="each `push` needs a `pop` in the same block or file",
+                        position=getattr(stack, "position", None),
                     )
         else:
             scope.close()

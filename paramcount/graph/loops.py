@@ -38,6 +38,7 @@ class Passes(Item):
         loop = Loop(name, source=builder.prev, shared=self.share)
         loop.frozen, loop.training_only = builder.frozen, builder.dormant
         builder.trail.append(name)
+        builder.deeper()
         for index in range(self.count):
             same = self.earlier(builder, loop, index)
             if same is not None:
@@ -56,6 +57,7 @@ class Passes(Item):
             if builder.layers > LAYERS:
                 raise SpecError(f"more than {LAYERS:,} layers after expansion", hint="lower the repeats")
         builder.trail.pop()
+        builder.depth -= 1
         if not self.count:
             builder.results = (builder.prev,)
             return

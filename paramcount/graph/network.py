@@ -72,7 +72,11 @@ class Network:
         builder.dormant = False
         kept = {label: value for label, value in found.items() if builder.training or not value.training_only}
         if not kept:
-            raise SpecError("every output only exists in training", hint="list one that exists in inference too")
+            raise SpecError(
+                "every output only exists in training",
+                hint="list one that exists in inference too",
+                position=getattr(next(iter(named.values())), "position", None),
+            )
         return kept
 
 

@@ -65,12 +65,13 @@ class Scope:
             scope.escaped = True
             scope = scope.around
         if name in scope.names:
+            first = next((each.position for each in scope.names if each == name and isinstance(each, Name)), None)
             raise SpecError(
-                f"the name {quote(name)} is given twice",
+                f"the name {quote(name)} is given twice" + (f", first at {first}" if first else ""),
                 hint="give the second value another name; inside a loop use braces, as in `c{i}`",
                 position=position,
             )
-        scope.names[str(name)] = value
+        scope.names[name] = value
         if must_use and not name.startswith("_"):
             scope.unused[str(name)] = position
 

@@ -9,11 +9,13 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, Position, SpecError, quote
 from paramcount.graph.block import Block
+from paramcount.graph.builder import DEPTH
 from paramcount.layer import Shape
 from paramcount.spec.bindings import Bindings
 from paramcount.spec.context import Context, File, empty, identifier, mapping_of, text_of, wrong
 from paramcount.spec.items import ItemSyntax, SpecItem, bind, read_items, read_path
-from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence, read_file
+from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence, read_text
+from paramcount.spec.source import read_source
 from paramcount.spec.written import ANY_KIND, Maker, Template, Written, read_template, read_value
 from paramcount.suggest import argument_hint, nearest
 
@@ -137,6 +139,9 @@ def refuse_circles(file: File) -> None:
                 hint="a network has no recursion; use `repeat`",
                 position=position,
             )
+        if len(path) > DEPTH:
+            message = f"more than {DEPTH} blocks inside each other: {' -> '.join(path[:3])} -> ..."
+            raise SpecError(message, hint="use `repeat`", position=file.blocks[path[0]].position)
         if name not in done and name in file.blocks:
             for called in file.blocks[name].calls:
                 visit(called, [*path, name])
@@ -159,7 +164,7 @@ def load_shipped(name: str) -> BlockDefinition:
 
     path = os.path.join(FOLDER, f"{name}.yaml")
     file = File(f"blocks/{name}.yaml")
-    node = mapping_of(read_file(path), "a file of blocks")
+    node = mapping_of(read_text(read_source(path), file.path), "a file of blocks")
     blocks = node.get("blocks")
     assert blocks is not None
     read_blocks(mapping_of(blocks, "`blocks`"), Context(file))

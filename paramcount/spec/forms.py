@@ -161,6 +161,9 @@ def read_scan(node: Node, context: Context) -> Maker:
                 key, f"{quote(key.text)} is not carried", f"did you mean `{guess}`?" if guess else "add it to `carry`"
             )
         after[key.text] = read_path(value, context)
+    for name in carry:
+        if name not in after:
+            raise wrong(given["next"], f"`scan` carries {quote(name)} and does not say what is next", f"add `{name}: prev`")
 
     def make(bindings: Bindings, shape: Shape | None) -> Scan:
         return Scan(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paramcount.errors import ParamcountError, SpecError, quote
+from paramcount.errors import ParamcountError, SpecError, printable, quote
 from paramcount.fields import Check
 from paramcount.layer import Layer, Shape, registry
 from paramcount.layers import MODULES, find
@@ -154,8 +154,8 @@ def show_formula(error: ParamcountError, written: list, bindings: Bindings, shap
         if isinstance(value, FromDefaults):
             bindings, value = value.base, value.inner
         if name == error.argument and isinstance(value, Formula) and error.position is None:
-            text = value.expression.text
-            error.message += f" ({quote(text)} is {quote(with_values(value.expression, bindings, shape))})"
+            text, known = value.expression.text, with_values(value.expression, bindings, shape)
+            error.message += f" (from {quote(text)})" if IDENTIFIER.match(text) else f" ({quote(text)} is {known})"
             error.position = value.position
 
 
@@ -167,7 +167,7 @@ def with_values(expression: Expression, bindings: Bindings, shape: Shape | None)
         value = bindings.value(name, shape, expression)
         pieces += [text[end:start], f"{value:.10g}" if isinstance(value, float) else str(value)]
         end = start + len(name)
-    return "".join(pieces) + text[end:]
+    return printable("".join(pieces) + text[end:])
 
 
 class Sizes(Written):

@@ -15,7 +15,8 @@ from paramcount.spec.context import AXES, Context, File, describe, empty, identi
 from paramcount.spec.forms import FORMS
 from paramcount.spec.items import ItemSyntax, read_items
 from paramcount.spec.kinds import read_defaults
-from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence, read_file
+from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence, read_text
+from paramcount.spec.source import read_source
 from paramcount.spec.written import ANY_KIND, Constant, Template, Written, read_template, read_value
 from paramcount.suggest import nearest
 
@@ -35,6 +36,7 @@ KEYS = [
     "expect",
 ]
 FIGURES = ("params", "weights", "macs", "buffers", "active_params")
+DEEPEST = 32  # of variables that use each other, and of files that include each other
 AXIS_NAMES = {
     "image": ("height", "width", "channels"),
     "volume": ("depth", "height", "width", "channels"),
@@ -200,6 +202,9 @@ def variable_values(spec: SpecSyntax, nodes: dict[str, Node], fixed: dict[str, A
             return values[name]
         if name in active:
             raise circle([*active[active.index(name) :], name], nodes)
+        if len(active) == DEEPEST:
+            message = f"more than {DEEPEST} variables that each need the next: {' -> '.join(active[:3])} -> ..."
+            raise SpecError(message, hint="give one of them a number", position=nodes[active[0]].position)
         active.append(name)
         written = read_value(nodes[name], context, ANY_KIND, name)
         values[name] = written.evaluate(Lazy(find), None)
@@ -339,12 +344,14 @@ def read_includes(node: Node, context: Context, path: str, chain: tuple[str, ...
             raise wrong(each, f"files include each other in a circle: {' -> '.join(names)}", "remove one `include`")
         if not os.path.isfile(target):
             raise wrong(each, f"there is no file {quote(name)} to include", f"it is looked for in {quote(folder)}")
-        for block in included_blocks(target, name, trail):
+        if len(trail) == DEEPEST:
+            raise wrong(each, f"more than {DEEPEST} files include each other", "put the blocks into fewer files")
+        for block in included_blocks(target, os.path.join(os.path.dirname(path), name), trail):
             context.file.blocks[block.name] = block
 
 
 def included_blocks(target: str, name: str, trail: tuple[str, ...]) -> list[Any]:
-    root = mapping_of(read_file(target), "an included file")
+    root = mapping_of(read_text(read_source(target), name), "an included file")
     file = File(name)
     context = Context(file)
     for key, _ in root.entries:
@@ -353,7 +360,7 @@ def included_blocks(target: str, name: str, trail: tuple[str, ...]) -> list[Any]
             file.errors.append(wrong(key, f"{quote(key.text)} has no meaning in an included file", hint))
     include, blocks = root.get("include"), root.get("blocks")
     if include is not None:
-        context.attempt(read_includes, include, context, target, trail)
+        context.attempt(read_includes, include, context, name, trail)
     if blocks is None:
         file.errors.append(wrong(root, f"{quote(name)} has no `blocks:`", "an included file gives blocks"))
     else:

@@ -96,6 +96,8 @@ def from_nodes(root: Node, file: str, variant: str | None, variables: dict[str, 
     for name, value in variables.items():
         if name not in syntax.variables:
             raise undeclared(name, list(syntax.variables), None)
+        if isinstance(value, str) and not value.strip():
+            raise SpecError(f"{quote(name)} is set to nothing", hint=f"write a value, as in `{name}=1`")
         if isinstance(value, str):
             nodes[name] = read_text(value, f"--set {name}")
         else:

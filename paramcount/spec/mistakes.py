@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from paramcount.spec.nodes import Reader
 
 # Patterns stay text until a mistake needs them: compiling them would slow down every start.
-TEMPLATE = r"\{\{\s*([^{}]*?)\s*\}\}"
-INTERPOLATION = r"\$\{\s*([^{}]*?)\s*\}"
+TEMPLATE = r"\{\{([^{}]*)\}\}"
+INTERPOLATION = r"\$\{([^{}]*)\}"
 MISSING_SPACE = r"(?s)([A-Za-z_][\w.]*):([^\s/].*)"
 DEEPEST = 64
 CLOSING = {"[": "]", "{": "}"}
@@ -46,7 +46,7 @@ def space_error(before: str, after: str, position: Position) -> SpecError:
 
 
 def template_error(source: str, name: str, position: Position) -> SpecError:
-    hint = f"to use a variable just write its name: {quote(name)}"
+    hint = f"to use a variable just write its name: {quote(name.strip())}"
     return SpecError(f"{quote(source)} is a template, which is not part of the language", hint=hint, position=position)
 
 
@@ -113,7 +113,7 @@ class Stop:
             return template_error(found[0], found[1], self.position._replace(column=found.start() + 1))
         found = re.search(INTERPOLATION, self.line)
         if found:
-            hint = f"write the bare name: {quote(found[1])}"
+            hint = f"write the bare name: {quote(found[1].strip())}"
             return self.error(f"{quote(found[0])} is not part of the language", hint, self.column(found.start()))
         for text, position in ((self.start, self.origin), (self.here, self.position)):
             word = re.match(r".\S*", text)
@@ -156,7 +156,7 @@ class Stop:
         if self.ended:
             return never
         if mark in ("[", "{") and re.search(r"[\w)\]}$]$", self.before) and self.last:
-            word = re.search(r"[\w.]+$", self.before)
+            word = re.search(r"(?<![\w.])[\w.]+$", self.before)
             whole = (word[0] if word else "") + self.balanced()
             hint = f"quote the whole value, as in {in_quotes(whole)}"
             place = self.last.position if self.last.position.line == self.position.line else self.position
@@ -235,7 +235,7 @@ class Stop:
         if last and found:
             return space_error(found[1], found[2], last.position)
         if last and last.position.line == self.position.line:
-            key = re.search(r"([\w.]+):\s+(?=[^\s\[\]{}]*$)", self.before)
+            key = re.search(r"(?<![\w.])([\w.]+):\s+(?=[^\s\[\]{}]*$)", self.before)
             rest = re.split(r"\s#|[,\]}]" if self.in_flow() else r"\s#", self.line[last.position.column - 1 :])[0]
             example = f"{key[1]}: {{{rest.strip()}}}" if key else "conv: {out: 8}"
             hint = f"it needs braces, as in {quote(example)}; text with `: ` in it needs quotes"
