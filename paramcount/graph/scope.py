@@ -27,7 +27,7 @@ class Weights:
     """Weights under a key: where their owner stands in the block or file, and the shapes of its tensors."""
 
     owner: str
-    tensors: dict[str, Any]  # (path below the owner, name) -> Param
+    tensors: dict[tuple[str, str], Any]  # (path below the owner, name) -> Param
 
 
 class Scope:

@@ -141,7 +141,7 @@ class SpecItem(Item):
         syntax, bindings = self.syntax, self.bindings
         given = [each for each in syntax.into if not (looping and plain(each))]
         named = syntax.name if syntax.name and not (looping and plain(syntax.name)) else None
-        shared = isinstance(syntax.share, Template)
+        shared = syntax.share if isinstance(syntax.share, Template) else None
         frozen = syntax.frozen is not None and flag(syntax.frozen, bindings, shape)
         if not (named or given or shared or syntax.push or syntax.only or frozen):
             return item or Skip()
@@ -149,7 +149,7 @@ class SpecItem(Item):
             item,
             name=named.evaluate(bindings, shape) if named else None,
             into=[each.evaluate(bindings, shape) for each in given],
-            share=syntax.share.evaluate(bindings, shape) if shared else None,
+            share=shared.evaluate(bindings, shape) if shared else None,
             push=syntax.push.evaluate(bindings, shape) if syntax.push else None,
             only=syntax.only,
             frozen=frozen,
@@ -216,9 +216,10 @@ def flag(written: Written, bindings: Bindings, shape: Shape | None) -> bool:
 def loop_rows(syntax: ItemSyntax, bindings: Bindings, shape: Shape | None) -> list[dict[str, Any]]:
     """The variables of each pass of a `for`: from rows, a list variable, or a count."""
     assert syntax.rows is not None
-    rows = syntax.rows.evaluate(bindings, shape)
-    if not isinstance(rows, (list, tuple)):
-        count = whole(rows, syntax.rows.position)
+    given = syntax.rows.evaluate(bindings, shape)
+    rows: list[Any] = given
+    if not isinstance(given, list):
+        count = whole(given, syntax.rows.position)
         if count > LAYERS:
             raise too_many_passes(count, "in")
         rows = list(range(count))
