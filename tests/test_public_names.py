@@ -90,3 +90,8 @@ def test_star():
     names = {}
     exec("from paramcount import *", names)
     assert {"Conv", "Bottleneck", "count", "load", "Residual"} <= names.keys()
+
+
+def test_verify_is_public():
+    pytest.importorskip("jax")
+    assert pc.verify.__name__ == "verify" and "verify" in pc.__all__

@@ -10,6 +10,7 @@ from paramcount.graph.bodies import Each, Moe, Scan
 from paramcount.graph.items import Let, Pop, Residual, With
 from paramcount.graph.loops import Repeat
 from paramcount.graph.network import Network
+from paramcount.graph.tree import leaves
 from paramcount.layers.adaptive_pool import AdaptiveAvgPool
 from paramcount.layers.batch_norm import BatchNorm
 from paramcount.layers.conv import Conv
@@ -17,6 +18,7 @@ from paramcount.layers.dense import Dense
 from paramcount.layers.embedding import Embedding
 from paramcount.numeric import Column
 from paramcount.report import count
+from paramcount.spec.load import load, shipped_specs
 
 
 def rows_of(report):
@@ -220,3 +222,45 @@ def test_reports_and_rows_are_frozen():
         report.batch = 2
     with pytest.raises(AttributeError):
         report.rows[0].depth = 2
+
+
+def unrolled(network):
+    """Parameters and MACs leaf by leaf, every pass for itself, each tensor once under its owner's path."""
+    owners, macs = {}, 0
+    for leaf in leaves(network.graph()):
+        owners.setdefault(leaf.owner, sum(each.size for each in leaf.node.params().values() if each.role != "buffer"))
+        macs += 0 if leaf.node.training_only else leaf.node.layer.work(*leaf.node.shapes).macs
+    return sum(owners.values()), macs
+
+
+class Unit(Block):
+    """Two passes with one set of weights between them, and others of their own."""
+
+    def expand(self, *inputs):
+        return [Repeat(2, [With(Dense(8), share="k"), Dense(8)]), With(Dense(8), share="k")]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [Repeat(3, [Unit()])],
+        [Repeat(3, [With(Unit(), share="u")]), With(Unit(), share="u")],
+        [With(Repeat(3, [Dense(8)]), share="r"), Repeat(2, [With(Repeat(3, [Dense(8)]), share="r")])],
+        [Repeat(3, [Unit()], share=True), Repeat(2, [Repeat(2, [Unit()], share=True)])],
+        [With(Residual([Unit(), With(Dense(8), share="d")]), share="o"), With(Dense(8), share="d")] * 2,
+        [Repeat(2, [With(Dense(8), share="a"), Repeat(2, [With(Dense(8), share="a"), Dense(8)])])],
+    ],
+)
+def test_folded_counts_equal_unrolled_ones(items):
+    network = Network(items, input=8)
+    report = count(network)
+    assert (report.params, report.macs) == unrolled(network)
+    assert leaves_sum_to_totals(report)
+
+
+@pytest.mark.parametrize("name", shipped_specs())
+def test_shipped_specs_equal_unrolled_ones(name):
+    network = load(name)
+    report = count(network)
+    assert (report.params, report.macs) == unrolled(network)
+    assert leaves_sum_to_totals(report)
