@@ -13,7 +13,7 @@ from jax import numpy as jnp
 from paramcount.backend.context import Context
 from paramcount.backend.initialize import Tensors
 from paramcount.errors import ParamcountError, quote
-from paramcount.graph.tree import Element, Experts, Graph, Group, Leaf, Loop, Node, Pieces, Steps, Value, leaves
+from paramcount.graph.tree import Element, Experts, Graph, Group, Leaf, Loop, Node, Pieces, Steps, leaves
 from paramcount.layer import Shape
 from paramcount.layers.pattern import join_pieces, split_pieces
 
@@ -77,7 +77,7 @@ class Run:
     def __init__(
         self,
         leaves: list[Leaf],
-        values: dict[Value, Any],
+        values: dict[Any, Any],
         params: Tensors,
         buffers: Tensors,
         context: Context,
@@ -142,7 +142,7 @@ class Run:
             results = [None if value is None else self.values[value] for value in each.results]
         self.values.update((value, result) for value, result in zip(loop.results, results, strict=True) if value)
 
-    def inside(self, values: dict[Value | None, Any], context: Context, params: Tensors, buffers: Tensors) -> Run:
+    def inside(self, values: dict[Any, Any], context: Context, params: Tensors, buffers: Tensors) -> Run:
         """The run of a body: it reads the values around it, and begins at the same leaf each time it is traced."""
         return Run(self.leaves, self.values | values, params, dict(buffers), context, self.watch, self.number)
 

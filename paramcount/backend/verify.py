@@ -13,7 +13,6 @@ from typing import Any
 import jax
 import numpy
 
-from paramcount.backend.context import Context
 from paramcount.backend.evaluate import LayerError, evaluate
 from paramcount.backend.initialize import Tensors, initialize, shapes, tensors
 from paramcount.backend.verification import Check, Difference, Verification
@@ -169,27 +168,24 @@ class Verifier:
         self.compare("MACs", self.report.macs, sum(scopes.values()))
 
     def usage(self, jaxpr: Any, trees: tuple[Tensors, Tensors]) -> None:
-        """Every parameter reaches an output in training, and every buffer in inference."""
-        params, buffers = trees
-        inference = used_inputs(jaxpr)
-        training = self.training_usage() if any(leaf.node.training_only for leaf in self.leaves) else inference
-        for what, used, tree in (
-            ("used parameters", training[: tree_size(params)], params),
-            ("used buffers", inference[tree_size(params) :][: tree_size(buffers)], buffers),
-        ):
+        """Every parameter and buffer reaches an output; what only exists in training, one of the graph for training."""
+        only_training = any(leaf.node.training_only for leaf in self.leaves)
+        used = self.training_usage() if only_training else used_inputs(jaxpr)
+        for what, tree in zip(("used parameters", "used buffers"), trees, strict=True):
             names = [(path, name) for path in sorted(tree) for name in sorted(tree[path])]  # as JAX flattens them
-            for (path, name), reaches in zip(names, used, strict=False):
+            reaching, used = used[: len(names)], used[len(names) :]
+            for (path, name), reaches in zip(names, reaching, strict=False):
                 if not reaches:
                     self.differ(path, name, "used", "reaches no output")
             if names:
-                self.compare(what, len(names), sum(used))
+                self.compare(what, len(names), sum(reaching))
 
     def training_usage(self) -> list[bool]:
-        """Whether each parameter reaches an output of the graph for training."""
+        """Whether each parameter and each buffer reaches an output of the graph for training."""
         graph = self.network.graph(training=True)
 
         def forward(params: Tensors, buffers: Tensors, inputs: dict[str, Any]) -> dict[str, Any]:
-            return evaluate(graph, params, buffers, inputs, Context(train=True))[0]
+            return evaluate(graph, params, buffers, inputs)[0]  # not in training's mode, which reads no buffers
 
         try:
             return used_inputs(jax.make_jaxpr(forward)(*shapes(graph), input_shapes(graph)))
@@ -240,10 +236,6 @@ def of_all_tokens(leaf: Leaf, found: tuple[int, ...], expected: tuple[int, ...])
     """A result's sizes; an expert's body runs on one token, and is declared on all."""
     alone = leaf.bodies and isinstance(leaf.bodies[-1], Experts) and found != expected and found[:1] == (1,)
     return (*expected[:1], *found[1:]) if alone else found
-
-
-def tree_size(tree: Tensors) -> int:
-    return sum(map(len, tree.values()))
 
 
 def memory(report: Report, leaves: list[Leaf]) -> int:

@@ -70,7 +70,7 @@ def test_structures_agree(abstract):
         Each("(a b) c -> a | b c", [Dense(8)], {"b": 2}),
         Scan({"h": [8]}, [Add(["prev", "h"]), Dense(8)], {"h": "prev"}),
         Repeat(2, [Residual([Moe(4, 2, [Dense(16), Dense(8)])])]),
-        With(Let({"auxiliary": [Dense(3)]}), only="training"),
+        With(Let({"auxiliary": [Dense(3, norm="batch_norm")]}), only="training"),
         With(Dense(5), frozen=True),
     ]
     network = Network(items, input={"tokens": [6]}, outputs={"main": "prev", "auxiliary": "auxiliary"})
