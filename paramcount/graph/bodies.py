@@ -29,6 +29,8 @@ class Each(Item):
     sizes: Mapping[str, Any] = field(default_factory=dict)
     along: Mapping[str, str] = field(default_factory=dict)
 
+    kind = "each"
+
     def place(self, builder: Builder, name: str | None) -> None:
         source = builder.arrived()
         sizes = dict(self.sizes)
@@ -69,6 +71,8 @@ class Scan(Item):
     carry: Mapping[str, Any]
     body: Sequence[Item]
     next: Mapping[str, Any]
+
+    kind = "scan"
 
     def place(self, builder: Builder, name: str | None) -> None:
         source = builder.arrived()
@@ -123,6 +127,8 @@ class Moe(Item):
     groups: int = 1
     top_groups: int = 1
     correction: bool = False
+
+    kind = "moe"
 
     def place(self, builder: Builder, name: str | None) -> None:
         source = builder.arrived()

@@ -23,6 +23,8 @@ class Do(Item):
 
     body: Sequence[Item]
 
+    kind = "do"
+
     def place(self, builder: Builder, name: str | None) -> None:
         builder.open("do", name)
         builder.run(self.body)
@@ -59,6 +61,8 @@ class Residual(Item):
 
     body: Sequence[Item]
     condition: bool = True
+
+    kind = "residual"
 
     def place(self, builder: Builder, name: str | None) -> None:
         builder.open("residual", name)
@@ -146,6 +150,8 @@ class Gate(Item):
 
     path: Path
 
+    kind = "gate"
+
     def place(self, builder: Builder, name: str | None) -> None:
         builder.build(Multiply(["prev", self.path]), name if name is not None else builder.called("gate"))
 
@@ -155,6 +161,8 @@ class Let(Item):
     """Side values by name, each seeing those before it; `prev` stays."""
 
     values: Mapping[str, Path]
+
+    kind = "let"
 
     def place(self, builder: Builder, name: str | None) -> None:
         builder.open("let", name)
@@ -172,6 +180,8 @@ class Pop(Item):
     """Take the last value from a stack."""
 
     stack: str
+
+    kind = "pop"
 
     def place(self, builder: Builder, name: str | None) -> None:
         values = builder.scope.root.stacks.get(self.stack)
@@ -202,6 +212,10 @@ class With(Item):
     push: str | None = None
     only: str | None = None
     frozen: bool = False
+
+    @property
+    def kind(self) -> str:
+        return getattr(self.item, "kind", "do")
 
     def place(self, builder: Builder, name: str | None) -> None:
         if self.name is not None and not getattr(self.name, "up", 0):

@@ -60,7 +60,7 @@ class Loaded(Network):
         return self.graph().warnings
 
 
-def load(path: str, variant: str | None = None, **variables: Any) -> Loaded:
+def load(path: str, /, variant: str | None = None, **variables: Any) -> Loaded:
     """The network of a spec: a file, or the name of a shipped spec, `name:variant` included.
 
     `variables` override the spec's vars: numbers, lists, words, or text that is read as an expression. Raises a
@@ -73,7 +73,7 @@ def load(path: str, variant: str | None = None, **variables: Any) -> Loaded:
     return from_nodes(read_file(file), shown_path(file), variant if variant is not None else given, variables)
 
 
-def loads(text: str, variant: str | None = None, file: str = "<text>", **variables: Any) -> Loaded:
+def loads(text: str, /, variant: str | None = None, file: str = "<text>", **variables: Any) -> Loaded:
     """The network of a spec that is given as text.
 
     >>> loads("{input: {features: 784}, layers: [dense: 10]}").graph().outputs["output"].shape.sizes
