@@ -1,8 +1,8 @@
 """The pages say what is so: every YAML example is loaded and counted, every command prints what is shown.
 
 A `yaml` block is a whole spec, or a list of items below a comment `# in: INPUT`. A last line `# out: SHAPE, N params,
-N MACs` holds its figures. `# file: NAME` at its head writes it for the specs behind it to include. A `console` block is
-a command and all that it prints.
+N MACs` holds its figures. `# file: NAME` at the head of a `yaml` or `python` block makes it a file for the examples of
+its page: a spec to include, a plugin, a test to run. A `console` block is a command and all that it prints.
 """
 
 import os
@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from paramcount.expect import check
+from paramcount.layer import registry
+from paramcount.layers.plugin import load_plugin
 from paramcount.render.layers_page import page
 from paramcount.report import count
 from paramcount.spec.load import load
@@ -51,15 +53,41 @@ def summary(network) -> str:
     return f"{shapes}, {report.params:,} params, {report.macs:,} MACs"
 
 
+def files(page: Path) -> dict[str, str]:
+    """The files of a page, by name."""
+    found = [block for language in ("yaml", "python") for _, block in fenced(page, language)]
+    pairs = [block.split("\n", 1) for block in found if block.startswith("# file: ")]
+    return {first.removeprefix("# file: "): text for first, text in pairs}
+
+
+def write_files(page: Path, folder: Path) -> None:
+    for name, text in files(page).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def plugins():
+    """A function that loads plugins, whose kinds are gone after the test."""
+    before = dict(registry)
+
+    def load_all(folder: Path) -> None:
+        for path in folder.glob("*.py"):
+            if not path.name.startswith("test_"):
+                load_plugin(str(path))
+
+    yield load_all
+    for kind in set(registry) - set(before):
+        if not registry[kind].__module__.startswith("paramcount."):
+            sys.modules.pop(registry.pop(kind).__module__, None)
+
+
 @pytest.mark.parametrize("page, block", blocks("yaml"))
-def test_example(page, block, tmp_path):
-    for _, other in fenced(page, "yaml"):
-        if other.startswith("# file: "):
-            file = tmp_path / other.split("\n", 1)[0].removeprefix("# file: ")
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(other, encoding="utf-8")
-    if block.startswith("# file: "):
-        return
+def test_example(page, block, tmp_path, plugins):
+    write_files(page, tmp_path)
+    plugins(tmp_path)
+    if block.startswith("# file: ") and "\nlayers:" not in block:
+        return  # blocks alone, for other examples
     path = tmp_path / "example.yaml"
     path.write_text(as_spec(block), encoding="utf-8")
     network = load(str(path))
@@ -72,13 +100,23 @@ def test_example(page, block, tmp_path):
         check(load(str(path), variant=variant))
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if any(name.startswith("test_") for name in files(page))])
+def test_tests(page, tmp_path):
+    pytest.importorskip("jax", reason="needs jax")
+    write_files(page, tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("page, block", blocks("console"))
-def test_command(page, block):
+def test_command(page, block, tmp_path):
     command, shown = block.split("\n", 1)
     words = command.split()
     assert words[:2] == ["$", "paramcount"]
     if "verify" in words and find_spec("jax") is None:
         pytest.skip("needs jax")
+    write_files(page, tmp_path)
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
         [sys.executable, "-m", "paramcount", *words[2:]],
@@ -86,7 +124,7 @@ def test_command(page, block):
         text=True,
         encoding="utf-8",
         env=environment,
-        cwd=ROOT,
+        cwd=tmp_path if files(page) else ROOT,
         timeout=120,
     )
     assert steady(done.stdout + done.stderr) == steady(shown)
