@@ -149,3 +149,9 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", text):
         if not target.startswith(("http://", "https://")):
             assert (page.parent / target).exists(), f"{target} is not there"
+
+
+def test_the_shipped_specs_are_named():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for path in (ROOT / "configs").glob("*.yaml"):
+        assert f"`{path.stem}`" in text
