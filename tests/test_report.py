@@ -193,7 +193,7 @@ def test_frozen_is_not_trainable():
 def test_passes_that_use_a_stack_stand_alone():
     body = [With(Dense(8), push="s")]
     report = count([Repeat(2, body), Pop("s"), Pop("s")], 8)
-    assert [row.path for row in report.rows] == ["do0[0]", "do0[1]"]
+    assert [row.path for row in report.rows] == ["dense0[0]", "dense0[1]"]
     assert report.params == 144
 
 

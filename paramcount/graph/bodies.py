@@ -39,7 +39,7 @@ class Each(Item):
         pieces = Pieces("", "each", pattern=self.pattern, sizes=sizes, source=source, count=product(mapped))
         outer = builder.enter(closed=True)
         for given, pattern in self.along.items():
-            whole = builder.path(given, "")
+            whole = builder.path(given, "path")
             axes = names(parse_pieces(pattern).left)
             theirs = {axis: size for axis, size in sizes.items() if axis in axes}
             mapped_too, sizes_too = each_shapes(pattern, whole.shape, theirs)
@@ -84,7 +84,7 @@ class Scan(Item):
         builder.open("scan", name)
         steps = Steps("", "scan", source=source, count=source.shape.sizes[0])
         starts = {
-            given: Shape.of(*Sizes()("carry", start)) if is_sizes(start) else builder.path(start, str(given))
+            given: Shape.of(*Sizes()("carry", start)) if is_sizes(start) else builder.path(start, "path", str(given))
             for given, start in self.carry.items()
         }
         outer = builder.enter(closed=True)
@@ -100,7 +100,7 @@ class Scan(Item):
                 raise ShapeError(
                     f"`scan` carries {quote(given)} and does not say what is next", hint=f"next: {{{given}: prev}}"
                 )
-            after = builder.path(self.next[given], f"next_{given}")
+            after = builder.path(self.next[given], "path", f"next_{given}")
             if not same_shape(inside[given], after):
                 raise ShapeError(
                     f"the carried value {quote(given)} is {inside[given].shape} at first and {after.shape} after a step",

@@ -27,8 +27,9 @@ class Builder:
         self.results: tuple[Value | None, ...] = ()  # of the latest item, for `into`
         self.children: list[Element] = []
         self.ordinals: dict[str, int] = {}
+        self.taken: set[str] = set()  # names in the open group
         self.trail: list[str] = []  # the names of the open groups
-        self.opened: list[tuple[list[Element], dict[str, int]]] = []  # what stood around them
+        self.opened: list[tuple[list[Element], dict[str, int], set[str]]] = []  # what stood around them
         self.frozen = False
         self.dormant = False  # inside an item of training while expanding for inference
         self.steps = 0
@@ -97,7 +98,7 @@ class Builder:
             if path is None:
                 continue
             if check.takes == "values":
-                found += [self.path(each, f"{field}{index}") for index, each in enumerate(path)]
+                found += [self.path(each, field) for each in path]
             else:
                 value = self.optional_path(path, field)
                 if value is not None:
@@ -120,9 +121,12 @@ class Builder:
             )
         return self.prev
 
-    def path(self, path: Any, name: str) -> Value:
-        """The value that a path leads to: `prev`, a name, or a list of items that starts at `prev`."""
-        value = self.optional_path(path, name)
+    def path(self, path: Any, kind: str, name: str | None = None) -> Value:
+        """The value that a path leads to: `prev`, a name, or a list of items that starts at `prev`.
+
+        Such items become a group under the name, or called by the kind and its ordinal.
+        """
+        value = self.optional_path(path, kind, name)
         if value is None:
             raise SpecError(
                 f"{quote(path)} is `none` here",
@@ -131,7 +135,7 @@ class Builder:
             )
         return value
 
-    def optional_path(self, path: Any, name: str) -> Value | None:
+    def optional_path(self, path: Any, kind: str, name: str | None = None) -> Value | None:
         """The same, or None for an input of the block that was not given."""
         if isinstance(path, str):
             if path == "prev":
@@ -145,7 +149,7 @@ class Builder:
                 )
             return value
         before = self.prev
-        self.open("path", name)
+        self.open(kind, name)
         self.run(path if isinstance(path, (list, tuple)) else [path])
         self.close("path")
         result, self.prev = self.arrived(), before
@@ -183,18 +187,20 @@ class Builder:
         self.deeper()
         name = name if name is not None else self.called(kind)
         self.trail.append(name)
-        self.opened.append((self.children, self.ordinals))
-        self.children, self.ordinals = [], {}
+        self.opened.append((self.children, self.ordinals, self.taken))
+        self.children, self.ordinals, self.taken = [], {}, set()
 
     def deeper(self) -> None:
         self.depth += 1
         if self.depth > DEPTH:
-            raise SpecError(f"more than {DEPTH} blocks, loops and groups inside each other", hint="does a block contain itself?")
+            raise SpecError(
+                f"more than {DEPTH} blocks, loops and groups inside each other", hint="does a block contain itself?"
+            )
 
     def close(self, kind: str, group: Group | None = None) -> None:
         """End the open group and put it among its parent's children; one of no kind of its own goes if empty."""
         children = self.children
-        self.children, self.ordinals = self.opened.pop()
+        self.children, self.ordinals, self.taken = self.opened.pop()
         name = self.trail.pop()
         self.depth -= 1
         if group is None:
@@ -209,7 +215,14 @@ class Builder:
         """The name of the next element of a kind: the kind and its ordinal in the open group."""
         ordinal = self.ordinals.get(kind, 0)
         self.ordinals[kind] = ordinal + 1
-        return f"{kind}{ordinal}"
+        return self.free(f"{kind}{ordinal}")
+
+    def free(self, name: str) -> str:
+        """A name in the open group that no other element has: the one wanted, or longer."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
 
     def enter(self, declared: dict[str, Position] | None = None, root: bool = False, closed: bool = False) -> Scope:
         """Start a scope of names; a root scope (a block's) does not see the names around it."""

@@ -51,7 +51,7 @@ class From(Item):
     path: Path
 
     def place(self, builder: Builder, name: str | None) -> None:
-        builder.prev = builder.path(self.path, name or "from")
+        builder.prev = builder.path(self.path, "from", name)
         builder.results = (builder.prev,)
 
 
@@ -75,7 +75,7 @@ class Residual(Item):
                     f"the residual's body gives {result.shape}, but {arrived.shape} arrived",
                     hint="give a projection path with `add:`, or a condition: `residual: {if: ..., body: [...]}`",
                 )
-            builder.merge(AddValues(), (arrived, result), "add")
+            builder.merge(AddValues(), (arrived, result), builder.free("add"))
         builder.close("residual")
 
 
@@ -93,12 +93,11 @@ class Merge(Item):
     def place(self, builder: Builder, name: str | None) -> None:
         if not isinstance(self.paths, (list, tuple)) or not self.paths:
             raise SpecError(f"{quote(self.kind)} takes a list of paths", hint=f"write `{self.kind}: [prev, [...]]`")
-        name = name if name is not None else builder.called(self.kind)
         if all(isinstance(path, str) for path in self.paths):
-            builder.merge(self.operation(), tuple([builder.path(path, "") for path in self.paths]), name)
+            builder.merge(self.operation(), tuple([builder.path(path, "path") for path in self.paths]), name)
             return
         builder.open(self.kind, name)
-        values = tuple([builder.path(path, str(index)) for index, path in enumerate(self.paths)])
+        values = tuple([builder.path(path, "path", str(index)) for index, path in enumerate(self.paths)])
         builder.merge(self.operation(), values, self.kind)
         builder.close(self.kind)
 
@@ -169,7 +168,7 @@ class Let(Item):
         before = builder.prev
         for given, path in self.values.items():
             up = getattr(given, "up", 0)
-            builder.scope.give(given, builder.optional_path(path, str(given)), up, must_use=True)
+            builder.scope.give(given, builder.optional_path(path, "path", str(given)), up, must_use=True)
             builder.prev = before
         builder.close("let")
         builder.results = (builder.prev,)
@@ -219,7 +218,7 @@ class With(Item):
 
     def place(self, builder: Builder, name: str | None) -> None:
         if self.name is not None and not getattr(self.name, "up", 0):
-            name = str(self.name)
+            name = builder.free(str(self.name)) if self.item is not None else None
         outer = builder.frozen, builder.dormant, builder.prev
         builder.frozen = builder.frozen or self.frozen
         builder.dormant = builder.dormant or (self.only is not None and not builder.training)
@@ -298,7 +297,7 @@ def tensors_below(element: Element, path: str = "") -> dict[tuple[str, str], Any
 def same_tensors(key: str, first: dict, second: dict) -> None:
     """Raise SpecError unless two uses of shared weights have the same tensors."""
     position = getattr(key, "position", None)
-    for place in first.keys() | second.keys():
+    for place in {**first, **second}:
         one, two = first.get(place), second.get(place)
         if one is None or two is None or not decide(one.shape == two.shape):
             shapes = ["nothing" if each is None else "×".join(map(str, each.shape)) for each in (one, two)]

@@ -74,8 +74,8 @@ class Passes(Item):
         return None
 
     def expand(self, builder: Builder, index: int) -> Pass:
-        children, ordinals = builder.children, builder.ordinals
-        builder.children, builder.ordinals = [], {}
+        around = builder.children, builder.ordinals, builder.taken
+        builder.children, builder.ordinals, builder.taken = [], {}, set()
         builder.trail.append(f"[{index}]")
         outer = builder.enter()
         scope = builder.scope
@@ -87,7 +87,7 @@ class Passes(Item):
         results = (builder.prev, *builder.results[1:])
         builder.leave(outer)
         builder.trail.pop()
-        builder.children, builder.ordinals = children, ordinals
+        builder.children, builder.ordinals, builder.taken = around
         return Pass(
             [index], entry, child, results, -1 if scope.escaped else builder.layers - layers, builder.steps - steps
         )

@@ -68,7 +68,7 @@ class Network:
             return {"output": builder.arrived()}
         named = self.outputs if isinstance(self.outputs, Mapping) else {name: name for name in self.outputs}
         builder.dormant = True
-        found = {str(label): builder.path(path, str(label)) for label, path in named.items()}
+        found = {str(label): builder.path(path, "path", str(label)) for label, path in named.items()}
         builder.dormant = False
         kept = {label: value for label, value in found.items() if builder.training or not value.training_only}
         if not kept:

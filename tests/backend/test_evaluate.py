@@ -215,8 +215,8 @@ def test_every_leaf_runs_in_its_own_scope():
         assert macs == {
             "dense0": 6 * 4 * 8,
             **({"let0.auxiliary.dense0": 6 * 8 * 3} if training else {}),
-            "do0[0].dense0": 6 * 8 * 8,
-            "do0[1].dense0": 6 * 8 * 8,
+            "residual0[0].dense0": 6 * 8 * 8,
+            "residual0[1].dense0": 6 * 8 * 8,
             "each0.dense0": 6 * 8 * 8,
             "scan0.dense0": 6 * 8 * 8,
             "do1[0].moe0.router": 6 * 8 * 4,
@@ -280,6 +280,6 @@ class Broken(Free):
     kind = "broken"
 
     def forward(self, params, x, *, context):
-        if context.path.startswith("do0[1]"):
+        if context.path.startswith("residual0[1]"):
             raise ValueError("no such axis")
         return x

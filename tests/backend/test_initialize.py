@@ -54,7 +54,7 @@ def test_folded_and_unrolled_passes_have_the_same_values():
     unrolled = Network(pushes, input=8).graph()
     assert [len(graph.children[0].passes) for graph in (folded, unrolled)] == [1, 3]  # type: ignore[attr-defined]
     first, second = initialize(folded)[0], initialize(unrolled)[0]
-    assert list(first) == list(second) == ["do0[0].dense0", "do0[1].dense0", "do0[2].dense0"]
+    assert list(first) == list(second) == ["residual0[0].dense0", "residual0[1].dense0", "residual0[2].dense0"]
     for path in first:
         assert np.array_equal(first[path]["weight"], second[path]["weight"])
     assert not np.array_equal(*(first[path]["weight"] for path in list(first)[:2]))

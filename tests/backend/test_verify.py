@@ -164,7 +164,7 @@ def test_a_wrong_layer_is_found_and_named(layer, what, checks):
 def test_a_wrong_layer_deep_inside_is_named_by_its_pass():
     items = [Repeat(3, [Residual([Dense(6), With(Cheaper(), name="second")])])]
     found = verify(Network(items, input=(5, 6)), abstract=True)
-    assert [each.layer for each in found.differences] == [f"do0[{i}].second" for i in range(3)]
+    assert [each.layer for each in found.differences] == [f"residual0[{i}].second" for i in range(3)]
     assert (found.differences[0].expected, found.differences[0].found) == (30, 180)
 
 
