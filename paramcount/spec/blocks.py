@@ -105,11 +105,18 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
         place = place.seeing(word)
     inputs = node.get("inputs")
     if isinstance(inputs, Sequence):
-        block.inputs = {identifier(each, "an input"): None for each in inputs.items}
+        for each in inputs.items:
+            name = identifier(each, "an input")
+            if name in block.inputs:
+                raise wrong(each, f"the input {quote(name)} is given twice", "keep one of the two")
+            block.inputs[name] = None
     elif inputs is not None and not empty(inputs):
         for each, value in mapping_of(inputs, "`inputs`").entries:
             required = isinstance(value, Scalar) and value.text == "required"
             block.inputs[identifier(each, "an input")] = None if required else read_path(value, context)
+    both = [name for name in block.inputs if name in block.arguments]
+    if both:
+        raise wrong(inputs or node, f"{quote(both[0])} is an argument and an input", "give one of them another name")
     return block
 
 

@@ -17,7 +17,12 @@ from paramcount.suggest import kind_for, nearest
 RESERVED = ("prev", "i", "cin", "length", "none", "true", "false")
 KEYWORDS = ("and", "or", "not", "if", "else", "in")
 AXES = ("cin", "length")
+MOST_ERRORS = 100
 IDENTIFIER = re.compile(r"[^\W\d]\w*\Z")
+
+
+class Enough(Exception):
+    """Ends the reading of a file that has many errors."""
 
 
 @dataclass(eq=False, repr=False)
@@ -29,8 +34,15 @@ class File:
     blocks: dict[str, Any] = field(default_factory=dict)  # name -> BlockDefinition
     errors: list[ParamcountError] = field(default_factory=list)
     used: set[str] = field(default_factory=set)  # variables and blocks
+    broken: set[str] = field(default_factory=set)  # blocks and kinds whose definition or defaults are wrong
     words: dict[str, Any] = field(default_factory=dict)  # items of kinds that need no argument
     base: Bindings = field(default_factory=lambda: Bindings({}))  # the values of the file's variables
+
+    def note(self, error: ParamcountError) -> None:
+        """Remember an error, so that reading goes on behind it; raises Enough when there are many."""
+        self.errors += error.errors if isinstance(error, ManyErrors) else [error]
+        if len(self.errors) >= MOST_ERRORS:
+            raise Enough
 
     def report(self) -> None:
         """Raise the errors found so far, in the order of their positions."""
@@ -62,10 +74,8 @@ class Context:
         """What `read` returns, or None after noting its error, so that reading goes on behind it."""
         try:
             return read(*arguments)
-        except ManyErrors as error:
-            self.file.errors += error.errors
         except ParamcountError as error:
-            self.file.errors.append(error)
+            self.file.note(error)
         return None
 
     def kinds(self) -> list[str]:
@@ -84,6 +94,8 @@ class Context:
         guess = nearest(name, [*self.names, *AXES])
         if name == "i":
             hint = "`i` counts the passes of `repeat` and `for`, and exists only inside them"
+        elif name in AXES:
+            hint = f"`{name}` is an axis of the value that arrives at a layer, and none arrives here"
         else:
             hint = spelling_hint(name) or (f"did you mean `{guess}`?" if guess else self.known())
         return SpecError(f"unknown variable {quote(name)}", hint=hint, position=position)
@@ -136,4 +148,6 @@ def describe(node: Node) -> str:
     """A node in words."""
     if isinstance(node, Scalar):
         return quote(node.text) if node.text else "nothing"
-    return "a list" if isinstance(node, Sequence) else "a mapping"
+    if isinstance(node, Sequence):
+        return "a list" if node.items else "an empty list"
+    return "a mapping" if node.entries else "an empty mapping"

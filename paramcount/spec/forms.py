@@ -12,7 +12,7 @@ from paramcount.spec.bindings import Bindings
 from paramcount.spec.context import Context, describe, empty, identifier, mapping_of, wrong
 from paramcount.spec.items import bind, flag, read_items, read_path
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
-from paramcount.spec.written import Maker, Several, Written, read_template, read_value
+from paramcount.spec.written import Maker, Several, Written, read_new_name, read_template, read_value
 from paramcount.suggest import nearest
 
 ARGUMENTS = {  # of the forms that take a mapping
@@ -38,7 +38,7 @@ def arguments(
             continue
         guess = nearest(key.text, names)
         hint = f"did you mean `{guess}`?" if guess else f"it takes {', '.join(names)}"
-        context.file.errors.append(wrong(key, f"{quote(form)} has no argument {quote(key.text)}", hint))
+        context.file.note(wrong(key, f"{quote(form)} has no argument {quote(key.text)}", hint))
     for name in required:
         if name not in found:
             raise wrong(node, f"{quote(form)} needs {quote(name)}", f"write `{form}: {{{name}: ...}}`")
@@ -125,7 +125,7 @@ def read_each(node: Node, context: Context) -> Maker:
     pattern = read_text(given.pop("pattern"), "pattern")
     items = read_items(given.pop("do"), context, "do")
     mapped = mapping_of(given.pop("with"), "`with`").entries if "with" in given else []
-    along = [(read_template(key, context), read_text(value, "pattern")) for key, value in mapped]
+    along = [(read_new_name(key, context, "a name under `with`"), read_text(value, "pattern")) for key, value in mapped]
     sizes = {name: read_value(value, context, what=name) for name, value in given.items()}
 
     def make(bindings: Bindings, shape: Shape | None) -> Each:

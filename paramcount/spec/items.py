@@ -18,6 +18,7 @@ from paramcount.spec.written import (
     Several,
     Template,
     Written,
+    read_new_name,
     read_template,
     read_value,
 )
@@ -190,13 +191,13 @@ def plain(template: Template | None) -> bool:
     return template is not None and template.constant
 
 
-def whole(value: Any, position: Position) -> int:
+def whole(value: Any, position: Position, what: str = "repeat") -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise SpecError(f"`repeat` must be a whole number, not {quote(value)}", position=position)
+        raise SpecError(f"`{what}` must be a whole number, not {quote(value)}", position=position)
     if value < 0:
-        raise SpecError(f"`repeat` must be at least 0, not {value}", position=position)
+        raise SpecError(f"`{what}` must be at least 0, not {value}", position=position)
     return value
 
 
@@ -219,7 +220,7 @@ def loop_rows(syntax: ItemSyntax, bindings: Bindings, shape: Shape | None) -> li
     given = syntax.rows.evaluate(bindings, shape)
     rows: list[Any] = given
     if not isinstance(given, list):
-        count = whole(given, syntax.rows.position)
+        count = whole(given, syntax.rows.position, "in")
         if count > LAYERS:
             raise too_many_passes(count, "in")
         rows = list(range(count))
@@ -271,7 +272,7 @@ def read_item(node: Node, context: Context) -> ItemSyntax:
             "write `kind: arguments`, or `do: [...]` for several layers",
         )
     if isinstance(node, Scalar):
-        if empty(node):
+        if not node.text:
             raise wrong(node, "found nothing where a layer was expected", "remove the `-`, or write a layer")
         item = ItemSyntax(node.position, node.text)
         read_kind(item, node, Scalar("", node.position), context)
@@ -311,12 +312,14 @@ def read_modifiers(item: ItemSyntax, modifiers: dict, node: Mapping, context: Co
         given = modifiers["for"][1]
         names = given.items if isinstance(given, Sequence) else [given]
         item.variables = tuple(identifier(each, "a loop variable") for each in names)
+        if len(set(item.variables)) < max(len(names), 1):
+            raise wrong(given, "`for` needs at least one name, and none twice", "write `for: [c, n]`")
         item.rows = read_value(modifiers["in"][1], context, what="in")
         if isinstance(item.rows, Several) and len(names) > 1:
             for row in item.rows.parts:
                 if isinstance(row, Constant) or (isinstance(row, Several) and len(row.parts) != len(names)):
                     count = row.parts if isinstance(row, Several) else row.value
-                    context.file.errors.append(row_error(count, item.variables, row.position))
+                    context.file.note(row_error(count, item.variables, row.position))
         context = context.in_loop(*item.variables)
     if "from" in modifiers:
         item.start = read_path(modifiers["from"][1], context)
@@ -328,11 +331,11 @@ def read_modifiers(item: ItemSyntax, modifiers: dict, node: Mapping, context: Co
             setattr(item, key, read_value(modifiers[key][1], context, what=key))
     for key in ("name", "push"):
         if key in modifiers:
-            setattr(item, key, read_template(modifiers[key][1], context, f"`{key}`"))
+            setattr(item, key, read_new_name(modifiers[key][1], context, f"`{key}`"))
     if "into" in modifiers:
         given = modifiers["into"][1]
         item.into = tuple(
-            read_template(each, context, "`into`") for each in (given.items if isinstance(given, Sequence) else [given])
+            read_new_name(each, context, "`into`") for each in (given.items if isinstance(given, Sequence) else [given])
         )
     if "only" in modifiers:
         item.only = read_only(modifiers["only"][1])

@@ -67,7 +67,7 @@ class KindValue(Written):
     def item(self, word: Any) -> ItemSyntax:
         """The item of a word, read once for each file."""
         words = self.context.file.words
-        if word not in words:
+        if not isinstance(word, str) or word not in words:
             place = Scalar(str(word), self.position)
             kinds = self.context.kinds()
             if not isinstance(word, str) or not (word in kinds or self.context.is_kind(word)):
@@ -75,7 +75,11 @@ class KindValue(Written):
                 hint = f"did you mean `{guess}`?" if guess else "any kind that needs no argument, or `none`"
                 raise wrong(place, f"unknown {self.what} {quote(word)}", hint)
             item = ItemSyntax(self.position, word)
-            read_kind(item, place, Scalar("", self.position), self.context)
+            try:
+                read_kind(item, place, Scalar("", self.position), self.context)
+            except ParamcountError as error:
+                message = f"`{self.what}` takes a kind that needs no argument, and {error.message}"
+                raise wrong(place, message, "put it below, as an item of its own") from None
             words[word] = item
         return words[word]
 
@@ -93,6 +97,8 @@ def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> No
         context.file.used.add(word)
         context.calls.setdefault(word, key.position)
         read_block(item, context.file.blocks[word], node, context)
+    elif word in context.file.broken:
+        pass
     elif word in shipped():
         read_block(item, load_shipped(word), node, context)
     elif found := find(word):
@@ -117,14 +123,18 @@ def read_layer(item: ItemSyntax, layer: type[Layer], node: Node, context: Contex
         written[open_sizes(checks)] = Sizes(
             node, {name: read_value(value, context, what=name) for name, value in extra.items()}
         )
-    if len(context.file.errors) > found:
+    if len(context.file.errors) > found or item.kind in context.file.broken:
         return
     required = layer.required()
     require_arguments(item, required, written)
     item.places.update({name: value.position for name, value in [*written.items(), *extra.items()]})
     kept = [(name, value, checks[name].none, name in required) for name, value in written.items()]
     if all(value.constant for value in written.values()):
-        made = item.layer = build(layer, kept, context.file.base, None)
+        try:
+            made = item.layer = build(layer, kept, context.file.base, None)
+        except ParamcountError as error:
+            error.position = error.position or item.places.get(error.argument or "", item.position)
+            raise
         item.make = lambda bindings, shape: made
     else:
         item.make = lambda bindings, shape: build(layer, kept, bindings, shape)
@@ -239,7 +249,7 @@ def given_arguments(
             elif others and IDENTIFIER.match(key.text):
                 extra[key.text] = value
             else:
-                context.file.errors.append(unknown_argument(kind, key, names))
+                context.file.note(unknown_argument(kind, key, names))
         return found, extra
     if not positional:
         raise wrong(node, f"{quote(kind)} takes no positional argument", named_hint(kind, names))
@@ -281,7 +291,7 @@ def read_block(item: ItemSyntax, block: BlockDefinition, node: Node, context: Co
         read = context.attempt(read_block_argument, name, block, value, context)
         if read is not None:
             written[name] = read
-    if len(context.file.errors) > found:
+    if len(context.file.errors) > found or item.kind in context.file.broken:
         return
     require_arguments(item, block.required(), written)
     item.places.update({name: value.position for name, value in written.items()})
@@ -315,7 +325,7 @@ def read_kind_defaults(key: Scalar, node: Node, context: Context) -> None:
     layer = None if block else find(word)
     if block is None and layer is None:
         guess = kind_for(word, context.kinds())
-        hint = f"did you mean `{guess}`?" if guess else "defaults are for layers and blocks"
+        hint = f"did you mean `{guess}`?" if guess and guess != word else "defaults are for layers and blocks"
         raise SpecError(f"unknown kind {quote(word)}", hint=hint, position=key.position)
     if not isinstance(node, Mapping):
         raise wrong(node, f"the defaults of {quote(word)} must be a mapping", f"write `{word}: {{argument: value}}`")
@@ -328,7 +338,9 @@ def read_kind_defaults(key: Scalar, node: Node, context: Context) -> None:
             if block
             else context.attempt(read_argument, name, checks[name], value, context)
         )
-        if read is not None:
+        if read is None:
+            file.broken.add(word)
+        else:
             found[name] = FromDefaults(read, file.base)
 
 

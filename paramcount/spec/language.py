@@ -11,7 +11,7 @@ from paramcount.layer import LAYOUTS, Shape
 from paramcount.layers import MODULES, registry
 from paramcount.spec.bindings import Bindings
 from paramcount.spec.blocks import read_body, read_signature, refuse_circles
-from paramcount.spec.context import AXES, Context, File, describe, empty, identifier, mapping_of, text_of, wrong
+from paramcount.spec.context import AXES, MOST_ERRORS, RESERVED, Context, Enough, File, describe, empty, identifier, mapping_of, text_of, wrong
 from paramcount.spec.forms import FORMS
 from paramcount.spec.items import ItemSyntax, read_items
 from paramcount.spec.kinds import read_defaults
@@ -128,13 +128,22 @@ def read_spec(root: Node, path: str) -> SpecSyntax:
         raise wrong(root, f"a spec is a mapping, and this is {describe(root)}", "start with `input:` and `layers:`")
     stem = os.path.basename(path).rsplit(".", 1)[0]
     spec = SpecSyntax(File(path), stem)
+    try:
+        read_parts(spec, root, path)
+    except Enough:
+        pass
+    spec.file.report()
+    return spec
+
+
+def read_parts(spec: SpecSyntax, root: Mapping, path: str) -> None:
     context = Context(spec.file, declared=spec.declared)
     parts = {key.text: value for key, value in root.entries}
     for key, _ in root.entries:
         if key.text not in KEYS:
             guess = nearest(key.text, KEYS)
             hint = f"did you mean `{guess}`?" if guess else f"the keys are {', '.join(KEYS)}"
-            spec.file.errors.append(wrong(key, f"unknown key {quote(key.text)}", hint))
+            spec.file.note(wrong(key, f"unknown key {quote(key.text)}", hint))
     for key in ("name", "about", "source"):
         if key in parts:
             setattr(spec, key, context.attempt(text_of, parts[key], f"`{key}`") or "")
@@ -152,15 +161,13 @@ def read_spec(root: Node, path: str) -> SpecSyntax:
     if "layers" in parts:
         spec.items = context.attempt(read_items, parts["layers"], context) or []
         if isinstance(parts["layers"], Sequence) and not parts["layers"].items:
-            spec.file.errors.append(wrong(parts["layers"], "`layers` is empty", "list at least one layer"))
+            spec.file.note(wrong(parts["layers"], "`layers` is empty", "list at least one layer"))
     elif not any(nearest(key.text, ["layers"]) for key, _ in root.entries):
-        spec.file.errors.append(wrong(root, "missing `layers:`", "e.g. `layers: [dense: 10]`"))
+        spec.file.note(wrong(root, "missing `layers:`", "e.g. `layers: [dense: 10]`"))
     if "outputs" in parts:
         spec.outputs = context.attempt(read_outputs, parts["outputs"], context)
     if "expect" in parts:
         context.attempt(read_expect, spec, parts["expect"], context)
-    spec.file.report()
-    return spec
 
 
 def read_variables(spec: SpecSyntax, parts: dict[str, Node], context: Context) -> None:
@@ -174,13 +181,12 @@ def read_variables(spec: SpecSyntax, parts: dict[str, Node], context: Context) -
         return
     for key, value in mapping_of(parts["variants"], "`variants`").entries:
         settings = spec.variants[key.text] = {}
-        if empty(value):
-            continue
-        for name, setting in mapping_of(value, "a variant").entries:
+        given = None if empty(value) else context.attempt(mapping_of, value, "a variant")
+        for name, setting in given.entries if given else []:
             if name.text in spec.variables:
                 settings[name.text] = setting
             else:
-                spec.file.errors.append(undeclared(name.text, spec.variables, name.position))
+                spec.file.note(undeclared(name.text, spec.variables, name.position))
 
 
 def undeclared(name: str, variables: Any, position: Position | None) -> SpecError:
@@ -215,10 +221,12 @@ def variable_values(spec: SpecSyntax, nodes: dict[str, Node], fixed: dict[str, A
         try:
             find(name)
         except ParamcountError as error:
+            values.update(dict.fromkeys(active, 1))
             active.clear()
-            values.setdefault(name, 1)
             if error.position not in [other.position for other in spec.file.errors]:
                 spec.file.errors.append(error)
+        if len(spec.file.errors) >= MOST_ERRORS:
+            break
     spec.file.report()
     return values
 
@@ -254,7 +262,12 @@ def read_inputs(spec: SpecSyntax, parts: dict[str, Node], root: Node, context: C
     if "inputs" not in parts:
         raise wrong(root, "missing `input:`", "say what arrives, e.g. `input: {image: [224, 224, 3]}`")
     spec.single = False
-    for key, value in mapping_of(parts["inputs"], "`inputs`").entries:
+    given = mapping_of(parts["inputs"], "`inputs`")
+    if not given.entries:
+        raise wrong(given, "`inputs` is empty", "name at least one, as in `inputs: {picture: {image: [224, 224, 3]}}`")
+    for key, value in given.entries:
+        if key.text in RESERVED:
+            spec.file.note(wrong(key, f"{quote(key.text)} is reserved", "choose another name"))
         read = context.attempt(read_input, value, context)
         if read is not None:
             spec.inputs[text_of(key, "an input's name")] = read
@@ -315,10 +328,12 @@ def read_blocks(node: Node, context: Context, defaults: Node | None = None) -> N
     for key, value in mapping_of(node, "`blocks`").entries:
         if key.text in registry or key.text in MODULES or key.text in FORMS:
             hint = "choose another name; a block may stand for a shipped block, never for a kind"
-            context.file.errors.append(wrong(key, f"{quote(key.text)} is a kind", hint))
+            context.file.note(wrong(key, f"{quote(key.text)} is a kind", hint))
             continue
         block = context.attempt(read_signature, key, value, context)
-        if block is not None:
+        if block is None:
+            context.file.broken.add(key.text)
+        else:
             context.file.blocks[block.name] = block
             found.append((block, value))
     if defaults is not None and not empty(defaults):
@@ -330,43 +345,52 @@ def read_blocks(node: Node, context: Context, defaults: Node | None = None) -> N
 
 def read_includes(node: Node, context: Context, path: str, chain: tuple[str, ...] = ()) -> None:
     """Blocks of other files in the same folder or below, with their own defaults."""
-    folder = os.path.dirname(os.path.abspath(path))
     for each in node.items if isinstance(node, Sequence) else [node]:
-        name = text_of(each, "a file to include")
-        target = os.path.abspath(os.path.join(folder, name))
-        trail = (*chain, os.path.abspath(path))
-        if not os.path.realpath(target).startswith(os.path.realpath(folder) + os.sep) or os.path.isabs(name):
-            raise wrong(
-                each, f"{quote(name)} is outside the spec's folder", "include files in the same folder or below"
-            )
-        if target in trail:
-            names = [os.path.basename(file) for file in (*trail[trail.index(target) :], target)]
-            raise wrong(each, f"files include each other in a circle: {' -> '.join(names)}", "remove one `include`")
-        if not os.path.isfile(target):
-            raise wrong(each, f"there is no file {quote(name)} to include", f"it is looked for in {quote(folder)}")
-        if len(trail) == DEEPEST:
-            raise wrong(each, f"more than {DEEPEST} files include each other", "put the blocks into fewer files")
-        for block in included_blocks(target, os.path.join(os.path.dirname(path), name), trail):
-            context.file.blocks[block.name] = block
+        context.attempt(read_include, each, context, path, (*chain, os.path.abspath(path)))
+
+
+def read_include(node: Node, context: Context, path: str, trail: tuple[str, ...]) -> None:
+    """The blocks of one file; `trail` are the files that include each other up to here."""
+    folder = os.path.dirname(os.path.abspath(path))
+    name = text_of(node, "a file to include")
+    target = os.path.abspath(os.path.join(folder, name))
+    if not os.path.realpath(target).startswith(os.path.realpath(folder) + os.sep) or os.path.isabs(name):
+        raise wrong(node, f"{quote(name)} is outside the spec's folder", "include files in the same folder or below")
+    if target in trail:
+        names = [os.path.basename(file) for file in (*trail[trail.index(target) :], target)]
+        raise wrong(node, f"files include each other in a circle: {' -> '.join(names)}", "remove one `include`")
+    if not os.path.isfile(target):
+        raise wrong(node, f"there is no file {quote(name)} to include", f"it is looked for in {quote(folder)}")
+    if len(trail) == DEEPEST:
+        raise wrong(node, f"more than {DEEPEST} files include each other", "put the blocks into fewer files")
+    for block in included_blocks(target, os.path.join(os.path.dirname(path), name), trail):
+        context.file.blocks[block.name] = block
 
 
 def included_blocks(target: str, name: str, trail: tuple[str, ...]) -> list[Any]:
     root = mapping_of(read_text(read_source(target), name), "an included file")
     file = File(name)
+    try:
+        read_included(root, file, name, trail)
+    except Enough:
+        pass
+    file.report()
+    return list(file.blocks.values())
+
+
+def read_included(root: Mapping, file: File, name: str, trail: tuple[str, ...]) -> None:
     context = Context(file)
     for key, _ in root.entries:
         if key.text not in ("blocks", "defaults", "include", "name", "about", "source"):
             hint = "an included file has `blocks:` and their `defaults:`; its blocks see no variables"
-            file.errors.append(wrong(key, f"{quote(key.text)} has no meaning in an included file", hint))
+            file.note(wrong(key, f"{quote(key.text)} has no meaning in an included file", hint))
     include, blocks = root.get("include"), root.get("blocks")
     if include is not None:
         context.attempt(read_includes, include, context, name, trail)
     if blocks is None:
-        file.errors.append(wrong(root, f"{quote(name)} has no `blocks:`", "an included file gives blocks"))
+        file.note(wrong(root, f"{quote(name)} has no `blocks:`", "an included file gives blocks"))
     else:
         context.attempt(read_blocks, blocks, context, root.get("defaults"))
-    file.report()
-    return list(file.blocks.values())
 
 
 def read_outputs(node: Node, context: Context) -> dict[str, Template]:
@@ -407,7 +431,7 @@ def read_figures(node: Mapping, context: Context, others: tuple[str, ...]) -> Ex
         elif key.text not in others:
             guess = nearest(key.text, [*FIGURES, "reference", "variants"])
             hint = f"did you mean `{guess}`?" if guess else f"one of {', '.join(FIGURES)}, reference, variants"
-            context.file.errors.append(wrong(key, f"unknown figure {quote(key.text)}", hint))
+            context.file.note(wrong(key, f"unknown figure {quote(key.text)}", hint))
     return expected
 
 

@@ -149,9 +149,17 @@ def refuse(name: str) -> Any:
     raise KeyError(name)
 
 
+def read_new_name(node: Node, context: Context, what: str) -> Template:
+    """A name that is given here."""
+    template = read_template(node, context, what)
+    if template.text == "prev":
+        raise wrong(node, "`prev` is reserved", "choose another name")
+    return template
+
+
 def read_template(node: Node, context: Context, what: str = "a name") -> Template:
     """A name, perhaps with expressions in braces."""
-    if not isinstance(node, Scalar) or empty(node):
+    if not isinstance(node, Scalar) or not node.text:
         raise wrong(node, f"{what} must be a word, not {describe(node)}")
     text = node.text
     if text in RESERVED and text != "prev":
