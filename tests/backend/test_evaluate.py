@@ -219,10 +219,10 @@ def test_every_leaf_runs_in_its_own_scope():
             "residual0[1].dense0": 6 * 8 * 8,
             "each0.dense0": 6 * 8 * 8,
             "scan0.dense0": 6 * 8 * 8,
-            "do1[0].moe0.router": 6 * 8 * 4,
-            "do1[0].moe0.dense0": 2 * 6 * 8 * 8,
-            "do1[1].moe0.router": 6 * 8 * 4,
-            "do1[1].moe0.dense0": 2 * 6 * 8 * 8,
+            "do0[0].moe0.router": 6 * 8 * 4,
+            "do0[0].moe0.dense0": 2 * 6 * 8 * 8,
+            "do0[1].moe0.router": 6 * 8 * 4,
+            "do0[1].moe0.dense0": 2 * 6 * 8 * 8,
             "dense1": 6 * 8 * 2,
         }
 
@@ -280,6 +280,6 @@ class Broken(Free):
     kind = "broken"
 
     def forward(self, params, x, *, context):
-        if context.path.startswith("residual0[1]"):
+        if context.path.startswith("do0[1]"):
             raise ValueError("no such axis")
         return x
