@@ -103,7 +103,7 @@ class Scan(Item):
             after = builder.path(self.next[given], "path", f"next_{given}")
             if not same_shape(inside[given], after):
                 raise ShapeError(
-                    f"the carried value {quote(given)} is {inside[given].shape} at first and {after.shape} after a step",
+                    f"the carried value {quote(given)} is {inside[given].shape} at first, {after.shape} after a step",
                     hint="a carried value keeps its shape",
                 )
             steps.carry.append((start, inside[given], after))

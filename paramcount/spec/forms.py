@@ -163,7 +163,8 @@ def read_scan(node: Node, context: Context) -> Maker:
         after[key.text] = read_path(value, context)
     for name in carry:
         if name not in after:
-            raise wrong(given["next"], f"`scan` carries {quote(name)} and does not say what is next", f"add `{name}: prev`")
+            message = f"`scan` carries {quote(name)} and does not say what is next"
+            raise wrong(given["next"], message, f"add `{name}: prev`")
 
     def make(bindings: Bindings, shape: Shape | None) -> Scan:
         return Scan(

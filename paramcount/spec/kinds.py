@@ -11,10 +11,10 @@ from paramcount.layers import MODULES, find
 from paramcount.spec.bindings import Bindings
 from paramcount.spec.blocks import BlockDefinition, SpecBlock, load_shipped, shipped
 from paramcount.spec.context import IDENTIFIER, Context, File, describe, empty, wrong
+from paramcount.spec.expression import Expression
 from paramcount.spec.forms import ARGUMENTS, FORMS
 from paramcount.spec.items import ItemSyntax, SpecItem, read_path
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
-from paramcount.spec.expression import Expression
 from paramcount.spec.written import ANY_KIND, Constant, Formula, Written, read_formula, read_template, read_value
 from paramcount.suggest import argument_hint, kind_for
 
@@ -238,7 +238,7 @@ def read_kind_word(node: Node, what: str, context: Context) -> Written:
 def given_arguments(
     kind: str, node: Node, positional: list[str], names: list[str], listed: bool, context: Context, others: str = ""
 ) -> tuple[dict[str, Node], dict[str, Node]]:
-    """The arguments by name, from one scalar, a list, or a mapping; and those of other names where a kind takes them."""
+    """The arguments by name, from one scalar, a list, or a mapping; and those of other names where a kind has such."""
     if empty(node):
         return {}, {}
     if isinstance(node, Mapping):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,20 @@ from paramcount.layer import LAYOUTS, Shape
 from paramcount.layers import MODULES, registry
 from paramcount.spec.bindings import Bindings
 from paramcount.spec.blocks import read_body, read_signature, refuse_circles
-from paramcount.spec.context import AXES, MOST_ERRORS, RESERVED, Context, Enough, File, describe, empty, identifier, mapping_of, text_of, wrong
+from paramcount.spec.context import (
+    AXES,
+    MOST_ERRORS,
+    RESERVED,
+    Context,
+    Enough,
+    File,
+    describe,
+    empty,
+    identifier,
+    mapping_of,
+    text_of,
+    wrong,
+)
 from paramcount.spec.forms import FORMS
 from paramcount.spec.items import ItemSyntax, read_items
 from paramcount.spec.kinds import read_defaults
@@ -128,10 +142,8 @@ def read_spec(root: Node, path: str) -> SpecSyntax:
         raise wrong(root, f"a spec is a mapping, and this is {describe(root)}", "start with `input:` and `layers:`")
     stem = os.path.basename(path).rsplit(".", 1)[0]
     spec = SpecSyntax(File(path), stem)
-    try:
+    with suppress(Enough):
         read_parts(spec, root, path)
-    except Enough:
-        pass
     spec.file.report()
     return spec
 
@@ -370,10 +382,8 @@ def read_include(node: Node, context: Context, path: str, trail: tuple[str, ...]
 def included_blocks(target: str, name: str, trail: tuple[str, ...]) -> list[Any]:
     root = mapping_of(read_text(read_source(target), name), "an included file")
     file = File(name)
-    try:
+    with suppress(Enough):
         read_included(root, file, name, trail)
-    except Enough:
-        pass
     file.report()
     return list(file.blocks.values())
 

@@ -206,7 +206,7 @@ SHAPES = [
         "5:42", ["`y` has 6 pieces", "3"]),
     ("second path", on_sequence("add: [prev, [dense: 9]]"), "3:5", ["6×8 and 6×9", "the first sets the shape"]),
     ("second path larger", on_sequence("add: [[global_pool], prev]"), "3:5", ["8 and 6×8", "the first sets the shape"]),
-    ("carry", on_sequence("scan: {carry: {h: [4]}, do: [dense: 5], next: {h: prev}}"), "3:5", ["`h` is 4 at first and 5"]),
+    ("carry", on_sequence("scan: {carry: {h: [4]}, do: [dense: 5], next: {h: prev}}"), "3:5", ["`h` is 4 at first, 5"]),
     ("carry, no next", on_sequence("scan: {carry: {h: [4]}, do: [dense: 4], next: {}}"), "3:51", ["`h`", "what is next"]),
     ("carry, other next", on_sequence("scan: {carry: {h: [4]}, do: [dense: 4], next: {g: prev}}"), "3:52", ["`g` is not carried"]),
     ("carry of 0", on_sequence("scan: {carry: {h: [0]}, do: [dense: 4], next: {h: prev}}"), "3:19", ["at least 1", "0"]),
