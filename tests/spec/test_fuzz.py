@@ -143,7 +143,7 @@ def sources():
     for path in sorted((PACKAGE / "configs").glob("*.yaml")):
         yield path.read_bytes()
     for path in sorted((PACKAGE / "paramcount" / "blocks").glob("*.yaml")):
-        use = "input: {image: [16, 16, 8]}\nlayers:\n  - %s: {}\n  - %s: 8\n" % (path.stem, path.stem)
+        use = f"input: {{image: [16, 16, 8]}}\nlayers:\n  - {path.stem}: {{}}\n  - {path.stem}: 8\n"
         yield use.encode() + path.read_bytes()
     yield FORMS
 
