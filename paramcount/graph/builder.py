@@ -215,7 +215,7 @@ class Builder:
         """The name of the next element of a kind: the kind and its ordinal in the open group."""
         ordinal = self.ordinals.get(kind, 0)
         self.ordinals[kind] = ordinal + 1
-        return self.free(f"{kind}{ordinal}")
+        return self.free(f"{kind}_{ordinal}" if kind[-1].isdigit() else f"{kind}{ordinal}")
 
     def free(self, name: str) -> str:
         """A name in the open group that no other element has: the one wanted, or longer."""

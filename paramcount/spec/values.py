@@ -204,7 +204,9 @@ def item(items: Any, index: Any) -> Any:
     require(inside, "the list has {} items, and none at {}", len(items), index)
     import numpy
 
-    return number(numpy.array([number(each) for each in items])[index.array])
+    every = [getattr(number(each), "array", each) for each in items]
+    table = numpy.stack([numpy.broadcast_to(each, index.array.shape) for each in every])
+    return number(table[index.array, numpy.arange(index.array.size)])
 
 
 def listed(values: tuple) -> list | tuple:

@@ -464,3 +464,9 @@ anything = st.recursive(
 @given(anything)
 def test_any_values(text):
     only_our_errors(text)
+
+
+def test_a_column_picks_from_a_list_that_holds_columns():
+    values = {"d": 3, "c": Column(numpy.array([10, 20, 30])), "i": Column(numpy.array([0, 1, -1]))}
+    found = parse("[d, 7, c][i]", Position("x", 1, 1)).evaluate(values.__getitem__)
+    assert [found[each] for each in range(3)] == [3, 7, 30]
