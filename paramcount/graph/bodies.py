@@ -81,12 +81,13 @@ class Scan(Item):
                 f"`scan` walks the first axis of a value, and got {source.shape.layout} {source.shape}",
                 hint="give it a sequence, (steps, width)",
             )
-        builder.open("scan", name)
-        steps = Steps("", "scan", source=source, count=source.shape.sizes[0])
-        starts = {
-            given: Shape.of(*Sizes()("carry", start)) if is_sizes(start) else builder.path(start, "path", str(given))
+        name = name if name is not None else builder.called("scan")
+        starts = {  # before the group opens: they run once, not at each step
+            given: Shape.of(*Sizes()("carry", start)) if is_sizes(start) else builder.path(start, "path", f"{name}_{given}")
             for given, start in self.carry.items()
         }
+        builder.open("scan", name)
+        steps = Steps("", "scan", source=source, count=source.shape.sizes[0])
         outer = builder.enter(closed=True)
         inside = {}
         for given, start in starts.items():

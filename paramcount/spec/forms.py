@@ -105,7 +105,7 @@ def read_gate(node: Node, context: Context) -> Maker:
 def read_let(node: Node, context: Context) -> Maker:
     values = []
     for key, value in mapping_of(node, "`let`").entries:
-        name = context.attempt(read_template, key, context, "a name under `let`")
+        name = context.attempt(read_new_name, key, context, "a name under `let`")
         path = context.attempt(read_path, value, context)
         if name is not None and path is not None:
             values.append((name, path))

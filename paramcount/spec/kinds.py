@@ -317,6 +317,7 @@ def read_defaults(node: Mapping, context: Context) -> None:
     """Note the default arguments of kinds and blocks in the file."""
     for key, value in node.entries:
         context.attempt(read_kind_defaults, key, value, context)
+    context.file.words.clear()  # read before all defaults were known
 
 
 def read_kind_defaults(key: Scalar, node: Node, context: Context) -> None:
