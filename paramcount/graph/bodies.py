@@ -82,10 +82,10 @@ class Scan(Item):
                 hint="give it a sequence, (steps, width)",
             )
         name = name if name is not None else builder.called("scan")
-        starts = {  # before the group opens: they run once, not at each step
-            given: Shape.of(*Sizes()("carry", start)) if is_sizes(start) else builder.path(start, "path", f"{name}_{given}")
-            for given, start in self.carry.items()
-        }
+        starts = {}
+        for given, start in self.carry.items():  # before the group opens: a path runs once, not at each step
+            sizes = Sizes()("carry", start) if is_sizes(start) else None
+            starts[given] = Shape.of(*sizes) if sizes else builder.path(start, "path", f"{name}_{given}")
         builder.open("scan", name)
         steps = Steps("", "scan", source=source, count=source.shape.sizes[0])
         outer = builder.enter(closed=True)

@@ -302,8 +302,9 @@ def same_tensors(key: str, first: dict, second: dict) -> None:
         if one is None or two is None or not decide(one.shape == two.shape):
             shapes = ["nothing" if each is None else "×".join(map(str, each.shape)) for each in (one, two)]
             where = join(*place)
+            found = f"{quote(where)} is {shapes[0]} and then {shapes[1]}"
             raise SpecError(
-                f"the weights shared as {quote(key)} have two shapes: {quote(where)} is {shapes[0]} and then {shapes[1]}",
+                f"the weights shared as {quote(key)} have two shapes: {found}",
                 hint="shared items need the same channels and arguments; use another key",
                 position=position,
                 argument="share",
