@@ -123,6 +123,12 @@ def test_defaults_see_what_arrives():
     assert output(head, "dense", "dense") == (40,)  # features: cin and length are the same axis
 
 
+def test_defaults_mean_the_file_s_variable_where_a_loop_or_block_hides_it():
+    head = F + "vars: {w: 3}\ndefaults: {dense: {out: w}}\nblocks: {b: {args: {w: 7}, layers: [dense]}}\n"
+    assert report(head, "{for: w, in: [4, 5], dense: }").weights == 10 * 3 + 3 * 3
+    assert report(head, "b").weights == 10 * 3
+
+
 @pytest.mark.parametrize("word", ["i", "t", "n"])
 def test_defaults_see_no_variable_of_a_loop_or_block(word):
     head = F + f"defaults: {{dense: {{out: {word}}}}}\nblocks: {{b: {{args: {{n: 3}}, layers: [dense]}}}}\n"
