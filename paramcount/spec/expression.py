@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 from paramcount.errors import ArgumentError, ParamcountError, Position, quote
 from paramcount.numeric import where
 from paramcount.spec import values
-from paramcount.spec.tokens import ALLOWED, Source, Token, refuse_thousands, tokenize
+from paramcount.spec.tokens import ALLOWED, LIMIT, Source, Token, refuse_thousands, tokenize
 from paramcount.spec.values import FUNCTIONS
 
 Lookup = Callable[[str], Any]
@@ -34,6 +34,17 @@ COMPARISONS: dict[str, Callable] = {
     ">=": values.ordering(operator.ge),
     "in": values.contained,
     "not": values.missing,  # `not in`
+}
+EXACT: dict[str, Callable] = {  # what whole numbers need no care for
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 LEVELS = {
     **{text: level for text, (level, _) in BINARY.items()},
@@ -102,6 +113,30 @@ def folded(piece: Piece) -> Piece:
         return constant(piece.run(nothing))
     except ParamcountError:
         return piece
+
+
+def two_whole(exact: Callable, apply: Callable, first: Run, second: Run) -> Run:
+    """An operation on two values, most often whole numbers, for which the plain operator does."""
+
+    def run(lookup: Lookup) -> Any:
+        a, b = first(lookup), second(lookup)
+        if type(a) is int and type(b) is int:
+            result = exact(a, b)
+            if -LIMIT <= result <= LIMIT:
+                return result
+        return apply(a, b)
+
+    return run
+
+
+def condition(run: Run, check: Callable) -> Run:
+    """A condition's value, which is most often a plain one already."""
+
+    def checked(lookup: Lookup) -> Any:
+        value = run(lookup)
+        return value if value is True or value is False else check(value)
+
+    return checked
 
 
 class Parser:
@@ -186,19 +221,24 @@ class Parser:
         right = self.nested(token, SIGN) if level == POWER else self.expression(level)
         return self.compiled(token, operation, left, right)
 
-    def compiled(self, token: Token, operation: Callable, *operands: Piece) -> Piece:
-        """An operation on the values of its operands; its errors point at the token."""
+    def guarded(self, token: Token, operation: Callable) -> Callable:
+        """An operation whose errors point at the token."""
         source, start = self.source, token.start
-        runs = [each.run for each in operands]
 
-        def run(lookup: Lookup) -> Any:
-            arguments = [each(lookup) for each in runs]
+        def apply(*arguments: Any) -> Any:
             try:
                 return operation(*arguments)
             except ArgumentError as error:
                 raise source.error(start, error.message, error.hint, error.mask) from None
 
-        piece = Piece(run)
+        return apply
+
+    def compiled(self, token: Token, operation: Callable, *operands: Piece) -> Piece:
+        """An operation on the values of its operands."""
+        apply = self.guarded(token, operation)
+        runs = [each.run for each in operands]
+        exact = EXACT.get(token.value) if len(runs) == 2 else None
+        piece = Piece(two_whole(exact, apply, *runs) if exact else lambda lookup: apply(*[run(lookup) for run in runs]))
         return folded(piece) if all(each.constant for each in operands) else piece
 
     def reference(self, token: Token) -> Piece:
@@ -249,8 +289,8 @@ class Parser:
 
     def junction(self, token: Token, left: Piece, right: Piece) -> Piece:
         """`and` and `or`, which read their right side only where the left does not decide."""
-        first = self.compiled(token, values.condition, left).run
-        second = self.compiled(token, values.condition, right).run
+        first = condition(left.run, self.guarded(token, values.condition))
+        second = condition(right.run, self.guarded(token, values.condition))
         decided = token.value == "or"
         join = values.either if decided else values.both
 
@@ -267,7 +307,7 @@ class Parser:
 
     def choice(self, token: Token, left: Piece) -> Piece:
         """`a if c else b`, which reads only the side that it takes."""
-        test = self.compiled(token, values.condition, self.expression(CHOICE)).run
+        test = condition(self.expression(CHOICE).run, self.guarded(token, values.condition))
         if not self.sees("else"):
             if self.token.kind != "end":
                 self.leftover(self.token)
