@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from paramcount.errors import ArgumentError
 from paramcount.layer import Shape
 from paramcount.numeric import Size
 
@@ -43,8 +44,36 @@ class Figures(NamedTuple):
         return Figures(*map(sum, zip(*parts, strict=True))) if parts else Figures()
 
 
+class TrainingFigures(NamedTuple):
+    """What one step of training costs beyond the forward computation: of one row or of the whole.
+
+    `train_macs` are all of a step: forward, backward, and what is recomputed. The optimizer runs once for a batch.
+    """
+
+    backward_macs: Size = 0
+    recomputed_macs: Size = 0
+    train_macs: Size = 0
+    train_flops: Size = 0
+    optimizer_elementwise: Size = 0
+
+    @staticmethod
+    def total(parts: Sequence[TrainingFigures]) -> TrainingFigures:
+        """The sum of figures, each for itself."""
+        return TrainingFigures(*map(sum, zip(*parts, strict=True))) if parts else TrainingFigures()
+
+
 def figure(name: str) -> Any:
     return property(attrgetter(f"figures.{name}"))
+
+
+def training_figure(name: str) -> Any:
+    def get(counted: Any) -> Size:
+        if counted.training is None:
+            message = f"{name} is a figure of training, and this was counted for inference"
+            raise ArgumentError(message, hint="count(..., train=True), or `--train`")
+        return getattr(counted.training, name)
+
+    return property(get)
 
 
 class Counted:
@@ -66,6 +95,12 @@ class Counted:
     activations = figure("activations")
     param_bytes = figure("param_bytes")
 
+    backward_macs = training_figure("backward_macs")
+    recomputed_macs = training_figure("recomputed_macs")
+    train_macs = training_figure("train_macs")
+    train_flops = training_figure("train_flops")
+    optimizer_elementwise = training_figure("optimizer_elementwise")
+
 
 class RowFields(NamedTuple):
     path: str
@@ -80,6 +115,7 @@ class RowFields(NamedTuple):
     figures: Figures
     stem: str
     indices: tuple[int, ...]
+    training: TrainingFigures | None = None
 
 
 class Row(RowFields, Counted):

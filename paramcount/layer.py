@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.fields import REQUIRED, Check, Kind, field
@@ -97,6 +97,17 @@ class Work:
         return Work(self.macs * times, self.elementwise * times)
 
 
+class Contraction(NamedTuple):
+    """The multiply-accumulates of one contraction, and its operands: of which parameters, by their names, and of
+    which inputs, by their numbers, each of them is made.
+
+    Its gradient has another contraction as large for each operand that depends on a trainable parameter.
+    """
+
+    macs: Size
+    operands: tuple[tuple[str | int, ...], ...]
+
+
 class Item:
     """Anything that can stand in a network's list: a layer, a block, or a structural form."""
 
@@ -183,6 +194,14 @@ class Layer(Item, ABC):
     @abstractmethod
     def work(self, *inputs: Shape) -> Work:
         """The cost of one example's forward computation."""
+
+    def contractions(self, *inputs: Shape) -> tuple[Contraction, ...]:
+        """What the MACs of `work` are made of: unless a layer says otherwise, its weights meet its first input."""
+        macs = self.work(*inputs).macs
+        if type(macs) is int and not macs:
+            return ()
+        weights = [name for name, param in self.params(*inputs).items() if param.role not in ("bias", "buffer")]
+        return (Contraction(macs, (tuple(weights), (0,))),)
 
     @abstractmethod
     def forward(self, params: dict[str, Any], *inputs: Any, context: Any) -> Any:

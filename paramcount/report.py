@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.figures import Counted, Figures, Row
+from paramcount.figures import Counted, Figures, Row, TrainingFigures
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Element, Experts, Group, Loop, Node, Pieces, Steps, indices_label, join
 from paramcount.layer import Item, Param
 from paramcount.numeric import Size, ceil_div, require
 from paramcount.units import bytes_of
+
+if TYPE_CHECKING:
+    from paramcount.training import Step
 
 
 @dataclass(frozen=True)
@@ -30,20 +33,27 @@ class Report(Counted):
     entries: Sequence[Entry] = field(repr=False)
     batch: Size = 1
     dtype: str = "float32"
+    step: Step | None = field(default=None, repr=False)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        return tuple(rows_of(self.entries))
+        return tuple(rows_of(self.entries, self.step))
 
     @property
     def figures(self) -> Figures:
         return self.totals
 
     @property
+    def training(self) -> TrainingFigures | None:
+        """The totals of training, where that is what was counted."""
+        return None if self.step is None else self.step.totals
+
+    @property
     def convention(self) -> str:
         """What the figures mean, in one line."""
         per = "per example" if type(self.batch) is int and self.batch == 1 else f"batch of {self.batch}"
-        return f"{per}; MACs of contractions, padded taps count; FLOPs = 2 × MACs; {self.dtype}"
+        counted = f"{per}; MACs of contractions, padded taps count; FLOPs = 2 × MACs; {self.dtype}"
+        return counted if self.step is None else f"{counted}; {self.step.convention}"
 
     def __str__(self) -> str:
         from paramcount.render.table import render
@@ -62,17 +72,32 @@ class Report(Counted):
         return render(self)
 
 
-def count(network: Any, input: Any = None, *, batch: Size = 1, dtype: str = "float32") -> Report:
+def count(
+    network: Any,
+    input: Any = None,
+    *,
+    batch: Size = 1,
+    dtype: str = "float32",
+    train: bool = False,
+    freeze: Sequence[str] = (),
+    remat: bool = False,
+    optimizer: str | None = None,
+) -> Report:
     """Count a network, or an item or a list of items on an input shape.
 
     Figures are those of inference and of one example; `batch` multiplies work and activations, `dtype` is that of
-    the parameters' bytes. What only exists in training counts with its parameters and does no work. Raises
-    ParamcountError where the network does not hold together.
+    the parameters' bytes. What only exists in training counts with its parameters and does no work.
+
+    With `train`, they are those of one step of training, which adds the backward MACs, the loss and the `optimizer`
+    (sgd, momentum or adam). `freeze` are patterns of the paths of rows that are not trained; with `remat`, each pass
+    of a loop is computed again for its gradient. Raises ParamcountError where the network does not hold together.
 
     >>> from paramcount.layers.conv import Conv
     >>> report = count(Conv(out=32, kernel=3, stride=2), (224, 224, 3))
     >>> report.weights, report.macs
     (864, 10838016)
+    >>> count(Conv(out=32, kernel=3, stride=2), (224, 224, 3), train=True).backward_macs  # of the kernel
+    10838016
     """
     if isinstance(network, Network):
         if input is not None:
@@ -89,11 +114,25 @@ def count(network: Any, input: Any = None, *, batch: Size = 1, dtype: str = "flo
     if type(batch) is bool or isinstance(batch, (float, str)):
         raise ArgumentError(f"batch must be a whole number, not {quote(batch)}", argument="batch")
     require(batch >= 1, "batch must be at least 1, not {}", batch, argument="batch")
+    if isinstance(freeze, str):
+        raise ArgumentError("freeze is a list of patterns", hint=f'freeze=["{freeze}"]', argument="freeze")
+    if not train and (freeze or remat or optimizer):
+        raise ArgumentError("freezing, recomputing and optimizers are of training", hint="train=True, or `--train`")
+    if train:
+        from paramcount.freezing import training_graph
+
+    graph = training_graph(network, freeze) if train else network.graph()
     counter = Counter(dtype)
-    counter.children(network.graph().children, "", "", Place(work=batch))
-    totals = Figures.total([entry.figures for entry in counter.entries if entry.figures is not None])
+    counter.children(graph.children, "", "", Place(work=batch))
+    leaves = [entry for entry in counter.entries if entry.figures is not None]
+    totals = Figures.total([entry.figures for entry in leaves])
+    step = None
+    if train:
+        from paramcount.training import step_of
+
+        step = step_of(graph, {entry.element: entry.figures for entry in leaves}, batch, remat, optimizer or "sgd")
     variant, values = getattr(network, "variant", None), getattr(network, "vars", {})
-    return Report(network.name, variant, dict(values), totals, counter.entries, batch, dtype)
+    return Report(network.name, variant, dict(values), totals, counter.entries, batch, dtype, step)
 
 
 NO_TENSORS = (0,) * 8
@@ -242,20 +281,23 @@ class Counter:
             self.element(each.child, path + label, owner + label, inner)
 
 
-def rows_of(entries: Sequence[Entry]) -> list[Row]:
+def rows_of(entries: Sequence[Entry], step: Step | None = None) -> list[Row]:
     """A row for each entry; a group's figures are the sum of those below it."""
     rows = []
-    below: dict[int, list[Figures]] = {}  # by depth, what awaits its group
+    below: dict[int, list[tuple[Figures, TrainingFigures | None]]] = {}  # by depth, what awaits its group
     for element, path, owner, place, figures in reversed(entries):
         if isinstance(element, Node):
             kind, shape = element.layer.kind, element.outputs[0].shape
+            training = step and step.leaves[element]
         else:
-            figures = Figures.total(below.pop(place.depth + 1, []))
+            parts = below.pop(place.depth + 1, [])
+            figures = Figures.total([part for part, _ in parts])
+            training = step and TrainingFigures.total([part for _, part in parts if part])
             kind = element.kind
             # `let` leaves the value that arrived, which is nothing it made
             shape = None if element.output is None or kind == "let" else element.output.shape
         assert figures is not None
-        below.setdefault(place.depth, []).append(figures)
+        below.setdefault(place.depth, []).append((figures, training))
         rows.append(
             Row(
                 path,
@@ -270,6 +312,7 @@ def rows_of(entries: Sequence[Entry]) -> list[Row]:
                 figures,
                 place.stem,
                 place.indices,
+                training,
             )
         )
     return rows[::-1]

@@ -18,8 +18,10 @@ LEVELS = [
     ("layers",),
     ("graph",),
     ("spec",),
-    ("figures",),
+    ("figures", "gradient", "freezing"),
+    ("training",),
     ("report",),
+    ("traced",),
     ("expect", "render", "backend"),
     ("cli",),
     ("__main__", "__init__"),
@@ -27,6 +29,7 @@ LEVELS = [
 APART = ("render", "backend")  # on one level, and never import one another
 ALLOWED = {  # upward, inside a function
     ("report", "render"),  # a report shows itself
+    ("traced", "render"),
     ("cli", "__init__"),  # the version
     ("layers", "graph"),  # the contract of own kinds
     ("layers", "spec"),  # a plugin's kind may not have the name of a form

@@ -20,8 +20,9 @@ DEPTH = 48  # groups in groups
 class Builder:
     """The state of one expansion: the value that arrives (`prev`), the open group, and the scope of names."""
 
-    def __init__(self, training: bool = False) -> None:
+    def __init__(self, training: bool = False, fold: bool = True) -> None:
         self.training = training
+        self.fold = fold
         self.scope = Scope()
         self.prev: Value | None = None
         self.results: tuple[Value | None, ...] = ()  # of the latest item, for `into`

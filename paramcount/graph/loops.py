@@ -68,6 +68,8 @@ class Passes(Item):
 
     def earlier(self, builder: Builder, loop: Loop, index: int) -> Pass | None:
         """An earlier pass that this one equals: nothing outlives it, the shape is its, and it would read the same."""
+        if not builder.fold and not self.share:
+            return None
         for each in reversed(loop.passes[-REMEMBERED:]):
             if each.layers >= 0 and same_shape(each.entry, builder.prev) and self.alike(index, each.indices[0]):
                 return each

@@ -49,8 +49,9 @@ class Network:
             self.graphs[training] = self.expand(training)
         return self.graphs[training]
 
-    def expand(self, training: bool) -> Graph:
-        builder = Builder(training)
+    def expand(self, training: bool, fold: bool = True) -> Graph:
+        """The tree, made anew; without `fold` each pass of a loop stands alone, equal or not."""
+        builder = Builder(training, fold)
         outer = builder.enter(self.declared, root=True)
         inputs = {name: Value(shape) for name, shape in self.inputs.items()}
         if self.single:

@@ -7,7 +7,7 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.fields import Text, ValuePaths, field
-from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.layer import Contraction, Layer, Param, Shape, Work
 from paramcount.layers.accept import has_numbers
 from paramcount.numeric import Size, product, require
 
@@ -50,11 +50,17 @@ class Einsum(Layer, kind="einsum"):
         return {}
 
     def work(self, *inputs: Shape) -> Work:
-        sizes = self.sizes(*inputs)
         macs = 0
-        for left, right, _ in steps(self.pattern):
-            macs = macs + product(sizes[axis] for axis in dict.fromkeys(left + right))
+        for contraction in self.contractions(*inputs):
+            macs = macs + contraction.macs
         return Work(macs)
+
+    def contractions(self, *inputs: Shape) -> tuple[Contraction, ...]:
+        sizes = self.sizes(*inputs)
+        return tuple(
+            Contraction(product(sizes[axis] for axis in dict.fromkeys(left + right)), (tuple(range(i)), (i,)))
+            for i, (left, right, _) in enumerate(steps(self.pattern), 1)
+        )
 
     def forward(self, params: dict[str, Any], *inputs: Any, context: Any) -> Any:
         from jax import numpy as jnp

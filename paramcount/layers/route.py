@@ -51,8 +51,8 @@ class Router(Layer, kind="router"):
         require(self.top_groups <= self.groups, message, self.top_groups, self.groups, argument="top_groups")
         message = "top_k {}, but the chosen groups have {} experts"
         require(self.top_k <= self.top_groups * group, message, self.top_k, self.top_groups * group, argument="top_k")
-        chosen = Shape.of(*x.spatial, self.top_k)
-        return chosen, chosen
+        chosen = (*x.spatial, self.top_k)
+        return Shape.of(*chosen), Shape(chosen, "tokens")  # the experts' numbers
 
     def params(self, x: Shape) -> dict[str, Param]:
         tensors = {"weight": Param({"input": x.channels, "experts": self.experts}, "weight")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
-from paramcount.figures import Figures, Row
+from paramcount.figures import Figures, Row, TrainingFigures
 from paramcount.graph.tree import indices_label
 
 
@@ -31,7 +31,7 @@ def outline(rows: Sequence[Row], depth: int = 1, order: Callable[[Row], Any] | N
         if order is not None:
             branches = sorted(branches, key=lambda each, key=order: key(each.row))
         for branch in branches:
-            lines.append(Line(branch.row.path.removeprefix(parent).lstrip("."), branch.row))
+            lines.append(Line(branch.row.path.removeprefix(parent).lstrip("./"), branch.row))
             if branch.row.depth < depth:
                 show(branch.below, branch.row.path)
 
@@ -72,7 +72,7 @@ def merged(branches: list[Branch]) -> list[Branch]:
 def looks(branch: Branch) -> Hashable:
     """All that a table could show of a branch, but for paths."""
     row = branch.row
-    shown = row.kind, row.setting, row.output_shape, row.repeat, row.figures
+    shown = row.kind, row.setting, row.output_shape, row.repeat, row.figures, row.training
     return shown, tuple([looks(each) for each in branch.below])
 
 
@@ -83,6 +83,7 @@ def together(same: list[Branch], path: str) -> Branch:
         path=path,
         repeat=sum(branch.row.repeat for branch in same),
         figures=Figures.total([branch.row.figures for branch in same]),
+        training=first.row.training and TrainingFigures.total([branch.row.training for branch in same]),
     )
     below = zip(*[branch.below for branch in same], strict=True)
     return Branch(row, [together(list(each), path + each[0].row.path.removeprefix(first.row.path)) for each in below])

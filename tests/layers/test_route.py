@@ -11,8 +11,8 @@ def test_figures_of_mixtral():
     tokens = Shape.of(128, 4096)
     assert router.params(tokens)["weight"].shape == (4096, 8)  # 32,768 weights
     assert router.work(tokens) == Work(4194304, 5632)  # 128 · 4096 · 8; 5 · 128 · 8 + 2 · 128 · 2
-    assert router.output_shape(tokens) == (Shape.of(128, 2), Shape.of(128, 2))
-    assert router.output_shape(Shape.of(4096)) == (Shape.of(2), Shape.of(2))
+    assert router.output_shape(tokens) == (Shape.of(128, 2), Shape((128, 2), "tokens"))
+    assert router.output_shape(Shape.of(4096)) == (Shape.of(2), Shape((2,), "tokens"))
     assert router.setting() == "2 of 8"
 
 
