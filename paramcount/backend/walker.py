@@ -4,26 +4,41 @@ Every primitive is a contraction that a rule counts, a structure that is looked 
 multiply-accumulates. Anything else is an error, so that no operation is ever dropped silently.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from math import gcd, prod
+from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any, NamedTuple
 
 from jax.interpreters.partial_eval import dce_jaxpr
 
+from paramcount.backend.primitives import FREE
+from paramcount.backend.rules import CONTRACTIONS, Rule, convolution_in_bounds, registered
+from paramcount.backend.scopes import Stacks, named_trips, written
 from paramcount.errors import ParamcountError, quote
 
-Rule = Callable[[Any], int]  # an equation -> its multiply-accumulates when it runs once
+UNKNOWN = "unknown"
 
 
 class Tally(NamedTuple):
-    """One contraction: where it stands (JAX's name stack), and its MACs over all the times that loops run it."""
+    """One operation, or several that stand in one place: its name stacks, and its work over all the times it runs."""
 
-    scope: str
+    stacks: Stacks
     primitive: str
     macs: int
     times: int
+    elementwise: int = 0
+    equation: Any = None
+    owner: Any = None  # of the parameter that it reads, or whose gradient it makes
+    note: str = ""
+    uncounted: bool = False
+
+    @property
+    def scope(self) -> str:
+        """The name stack as JAX writes it."""
+        return written(self.stacks)
 
 
 class UncountedError(ParamcountError):
@@ -91,7 +106,9 @@ def used_inputs(closed_jaxpr: Any) -> list[bool]:
 
 def walk(closed_jaxpr: Any, rules: Mapping[str, Rule] | None = None) -> list[Tally]:
     """Every contraction that an output depends on, in the program's order; raises UncountedError."""
-    return list(tallies(alive(closed_jaxpr)[0], "", 1, CONTRACTIONS if rules is None else rules))
+    walker = Walker(rules)
+    walker.program(alive(closed_jaxpr)[0], Place())
+    return walker.tallies
 
 
 def alive(closed_jaxpr: Any) -> tuple[Any, list[bool]]:
@@ -99,22 +116,73 @@ def alive(closed_jaxpr: Any) -> tuple[Any, list[bool]]:
     return dce_jaxpr(closed_jaxpr.jaxpr, [True] * len(closed_jaxpr.jaxpr.outvars))
 
 
-def tallies(jaxpr: Any, outer: str, times: int, rules: Mapping[str, Rule]) -> Iterator[Tally]:
-    for eqn in jaxpr.eqns:
+class Place(NamedTuple):
+    """Where a program is called from, and how many times it runs in all."""
+
+    stacks: Stacks = ()
+    times: int = 1
+
+    def inside(self, eqn: Any) -> Place:
+        """The place of an equation's own inner program, whose scopes are relative to the call."""
+        stack = eqn.source_info.name_stack
+        return Place((*self.stacks, stack), self.times) if stack.stack else self
+
+    def repeated(self, times: int) -> Place:
+        return Place(self.stacks, self.times * times)
+
+
+class Walker:
+    """One walk over a program and all those inside it, which collects a tally of each contraction.
+
+    `operands` and `results` are the variables of a call that correspond to the inner program's, for walks that
+    follow values into it.
+    """
+
+    def __init__(self, rules: Mapping[str, Rule] | None = None) -> None:
+        self.rules = {**(CONTRACTIONS if rules is None else rules), **registered}
+        self.tallies: list[Tally] = []
+
+    def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = ()) -> None:
+        for eqn in jaxpr.eqns:
+            self.equation(eqn, place)
+
+    def equation(self, eqn: Any, place: Place) -> None:
         name = eqn.primitive.name
-        if name in FREE:
-            continue
-        scope = str(eqn.source_info.name_stack)
-        if outer:  # an inner program's scopes are relative to its call
-            scope = f"{outer}/{scope}" if scope else outer
-        if name in rules:
-            yield Tally(scope, name, rules[name](eqn) * times, times)
+        if name in self.rules:
+            self.contraction(eqn, place, self.rules[name])
+        elif name in FREE:
+            self.free(eqn, place)
         elif name in CALLS:
-            yield from tallies(opened(eqn.params[CALLS[name]]), scope, times, rules)
+            self.program(opened(eqn.params[CALLS[name]]), place.inside(eqn), eqn.invars, eqn.outvars)
         elif name in STRUCTURES:
-            yield from STRUCTURES[name](eqn, scope, times, rules)
+            STRUCTURES[name](self, eqn, place)
         else:
-            raise UncountedError(name, scope)
+            self.uncounted(eqn, place)
+
+    def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
+        self.tallies.append(Tally(place.inside(eqn).stacks, eqn.primitive.name, rule(eqn) * place.times, place.times))
+
+    def free(self, eqn: Any, place: Place) -> None:
+        """An operation without a multiply-accumulate."""
+
+    def note(self, eqn: Any, place: Place, text: str, uncounted: bool = False) -> None:
+        """Something to know of an operation."""
+
+    def uncounted(
+        self, eqn: Any, place: Place, message: str = "no rule says what {} costs", hint: str = "", scope: str = ""
+    ) -> None:
+        raise UncountedError(eqn.primitive.name, scope or written(place.inside(eqn).stacks), message, hint)
+
+    def trips(self, eqn: Any, place: Place) -> int | str | None:
+        """How often a `while` runs, if its scope says so."""
+        return named_trips(place.inside(eqn).stacks)
+
+    def collected(self, run: Callable[[], Any]) -> list[Tally]:
+        """The tallies of a part of the walk, kept apart."""
+        before, self.tallies = self.tallies, []
+        run()
+        found, self.tallies = self.tallies, before
+        return found
 
 
 def opened(jaxpr: Any) -> Any:
@@ -122,117 +190,105 @@ def opened(jaxpr: Any) -> Any:
     return getattr(jaxpr, "jaxpr", jaxpr)
 
 
-def scan(eqn: Any, scope: str, times: int, rules: Mapping[str, Rule]) -> Iterator[Tally]:
-    return tallies(opened(eqn.params["jaxpr"]), scope, times * eqn.params["length"], rules)
+def scan(walker: Walker, eqn: Any, place: Place) -> None:
+    inner = place.inside(eqn).repeated(eqn.params["length"])
+    walker.program(opened(eqn.params["jaxpr"]), inner, eqn.invars, eqn.outvars)
 
 
-def largest_branch(eqn: Any, scope: str, times: int, rules: Mapping[str, Rule]) -> Iterator[Tally]:
-    branches = [list(tallies(opened(branch), scope, times, rules)) for branch in eqn.params["branches"]]
-    yield from max(branches, key=lambda found: sum(tally.macs for tally in found))
+def largest_branch(walker: Walker, eqn: Any, place: Place) -> None:
+    """The branch with the most MACs counts, and of those the one with the most elementwise operations."""
+
+    def found(branch: Any) -> list[Tally]:
+        inner = place.inside(eqn)
+        return walker.collected(lambda: walker.program(opened(branch), inner, eqn.invars[1:], eqn.outvars))
+
+    branches = [found(branch) for branch in eqn.params["branches"]]
+    macs = [sum(tally.macs for tally in tallies) for tallies in branches]
+    work = [(count, sum(tally.elementwise for tally in each)) for count, each in zip(macs, branches, strict=True)]
+    walker.tallies += branches[work.index(max(work))]
+    if len(set(macs)) > 1:
+        walker.note(eqn, place, f"largest of {len(macs)} branches: {', '.join(f'{each:,}' for each in macs)} MACs")
 
 
-def unknown_trips(eqn: Any, scope: str, times: int, rules: Mapping[str, Rule]) -> Iterator[Tally]:
-    """Nothing, where the loop holds no contraction; otherwise its count depends on values, and it is an error."""
-    for part in ("cond_jaxpr", "body_jaxpr"):
-        for tally in tallies(opened(eqn.params[part]), scope, times, rules):
-            raise UncountedError(
-                "while",
-                tally.scope,
-                "nothing says how often {} runs its " + tally.primitive,
-                "use `lax.scan`, or `lax.fori_loop` with bounds that are known when tracing",
-            )
-    yield from ()
+def repeat_until(walker: Walker, eqn: Any, place: Place) -> None:
+    """So many trips of the body, and the condition once more; where nobody says how many, only what holds none."""
+    trips = walker.trips(eqn, place)
+    cond, body = (opened(eqn.params[f"{part}_jaxpr"]) for part in ("cond", "body"))
+    skipped, constants = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+    carried = eqn.invars[skipped + constants :]
+    inner = place.inside(eqn)
+
+    def both(trips: int, tests: int) -> list[Tally]:
+        def run() -> None:
+            walker.program(cond, inner.repeated(tests), [*eqn.invars[:skipped], *carried])
+            walker.program(body, inner.repeated(trips), eqn.invars[skipped:], eqn.outvars)
+
+        return walker.collected(run)
+
+    if isinstance(trips, int):
+        walker.tallies += both(trips, trips + 1)
+        return
+    found = both(1, 1)
+    contracting = [tally for tally in found if tally.macs or tally.uncounted]
+    if not contracting:
+        if any(tally.elementwise for tally in found):
+            walker.note(eqn, place, "elementwise operations of a `while` are not counted")
+        return
+    if trips == UNKNOWN:
+        each = sum(tally.macs for tally in found)
+        walker.note(eqn, place, f"unknown trips of {each:,} MACs each", uncounted=True)
+        return
+    walker.uncounted(
+        eqn,
+        place,
+        "nothing says how often {} runs its " + contracting[0].primitive,
+        "give `trips`, put it into jax.named_scope('trips=10'), or use `lax.scan`",
+        contracting[0].scope,
+    )
 
 
-def dot_general(eqn: Any) -> int:
-    left, right = eqn.invars[0].aval.shape, eqn.invars[1].aval.shape
-    (_, contracted), (_, batched) = eqn.params["dimension_numbers"]
-    return prod(left) * other_axes(right, (*contracted, *batched))
-
-
-def ragged_dot(eqn: Any) -> int:
-    # Each row meets the weights of its own group alone, so the group axis is no factor.
-    left, right = eqn.invars[0].aval.shape, eqn.invars[1].aval.shape
-    numbers = eqn.params["ragged_dot_dimension_numbers"]
-    (_, contracted), (_, batched) = numbers.dot_dimension_numbers
-    return prod(left) * other_axes(right, (*contracted, *batched, *numbers.rhs_group_dimensions))
-
-
-def other_axes(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
-    return prod(size for axis, size in enumerate(shape) if axis not in axes)
-
-
-def convolution(eqn: Any) -> int:
-    """Kernel positions × the smaller of the other two's positions, all as they are before dilation, × channels.
-
-    The kernel is the right operand. In the gradient of a kernel, though, it is the result; JAX writes that
-    with batch and feature exchanged on the left, so the batch axis comes after the feature axis. (So a CHWN
-    layout, and a gradient of a gradient, are not told apart from it.)
-    """
-    left, right, out = positions(eqn)
-    if eqn.params["dimension_numbers"].lhs_spec[0] > eqn.params["dimension_numbers"].lhs_spec[1]:
-        right, out = out, right
-    return prod(right) * min(prod(left), prod(out)) * channels(eqn)
-
-
-def convolution_in_bounds(eqn: Any) -> int:
+def on_each_device(walker: Walker, eqn: Any, place: Place) -> None:
+    """One device's program, as often as the mesh has devices along the axes it is mapped over."""
     params = eqn.params
-    before = [low for low, _ in params["padding"]]
-    axes = zip(
-        *positions(eqn), params["window_strides"], before, params["lhs_dilation"], params["rhs_dilation"], strict=True
-    )
-    return prod(taps_in_bounds(*axis) for axis in axes) * channels(eqn)
+    axes = params.get("newly_manual_axes", params.get("manual_axes"))
+    sizes = dict(params["mesh"].shape)
+    devices = prod(size for axis, size in sizes.items() if not axes or axis in axes)
+    walker.program(opened(params["jaxpr"]), place.inside(eqn).repeated(devices), eqn.invars, eqn.outvars)
 
 
-def channels(eqn: Any) -> int:
-    """The factor that is not spatial: results of one position × what each of them sums over at one tap."""
-    numbers = eqn.params["dimension_numbers"]
-    out, right = eqn.outvars[0].aval.shape, eqn.invars[1].aval.shape
-    # The right operand's feature axis is one group's already, and the result's batch axis one batch group's.
-    return out[numbers.out_spec[0]] * out[numbers.out_spec[1]] * right[numbers.rhs_spec[1]]
+def kernel(walker: Walker, eqn: Any, place: Place) -> None:
+    """A Pallas kernel, once for each point of its grid."""
+    grid = eqn.params["grid_mapping"].grid
+    if all(isinstance(size, int) for size in grid):
+        walker.program(opened(eqn.params["jaxpr"]), place.inside(eqn).repeated(prod(grid)))
+    else:
+        hint = 'give the grid sizes that are known when tracing, or register_rule("pallas_call", ...)'
+        walker.uncounted(eqn, place, "the grid of {} depends on values", hint)
 
 
-def positions(eqn: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """The spatial sizes of the left operand, the right operand and the result."""
-    values = (eqn.invars[0], eqn.invars[1], eqn.outvars[0])
-    left, right, out = (
-        tuple(value.aval.shape[axis] for axis in spec[2:])
-        for value, spec in zip(values, eqn.params["dimension_numbers"], strict=True)
-    )
-    return left, right, out
+def linear_solve(walker: Walker, eqn: Any, place: Place) -> None:
+    """The solver that is given; the operator and the transposed solver are for gradients."""
+    walker.program(opened(eqn.params["jaxprs"].solve), place.inside(eqn))
 
 
-def taps_in_bounds(size: int, kernel: int, out: int, stride: int, before: int, spread: int, dilation: int) -> int:
-    """Along one axis, how many pairs of a result and a kernel tap meet an element of the input.
-
-    Result o meets tap j at o * stride + j * dilation - before, which must be a multiple of `spread` (between
-    them lie inserted zeros) and within the input.
-    """
-    common = gcd(stride, spread)
-    step = spread // common  # every step-th result meets an element
-    inverse = pow(stride // common, -1, step)
-    total = 0
-    for tap in range(kernel):
-        offset = tap * dilation - before
-        if offset % common:
-            continue
-        phase = (-offset // common) * inverse % step
-        first = max(0, -(offset // stride))
-        last = min(out - 1, ((size - 1) * spread - offset) // stride)
-        total += max(0, (last - phase) // step - (first - 1 - phase) // step)
-    return total
+def foreign(walker: Walker, eqn: Any, place: Place) -> None:
+    """A call of compiled code, which has a rule by the name of its target, or none."""
+    target = eqn.params["target_name"]
+    if target in walker.rules:
+        walker.contraction(eqn, place, walker.rules[target])
+    else:
+        hint = f'register_rule("{target}", lambda eqn: macs)'
+        walker.uncounted(eqn, place, f"no rule says what {{}} of {quote(target)} costs", hint)
 
 
-CONTRACTIONS: dict[str, Rule] = {
-    "dot_general": dot_general,
-    "conv_general_dilated": convolution,
-    "ragged_dot_general": ragged_dot,
-}
-
-STRUCTURES: dict[str, Callable[[Any, str, int, Mapping[str, Rule]], Iterator[Tally]]] = {
+STRUCTURES: dict[str, Callable[[Walker, Any, Place], None]] = {
     "scan": scan,
     "cond": largest_branch,
-    "while": unknown_trips,
+    "while": repeat_until,
+    "shard_map": on_each_device,
+    "pallas_call": kernel,
+    "custom_linear_solve": linear_solve,
+    "ffi_call": foreign,
 }
 
 # Primitives that run one inner program once, and the parameter that holds it. JAX renames them now and then.
@@ -249,33 +305,9 @@ CALLS = {
     "custom_vjp_call": "call_jaxpr",
     "custom_vjp_call_jaxpr": "fun_jaxpr",
     "custom_vmap_call": "call",
+    "custom_partitioning": "call",
     "composite": "jaxpr",
+    "linear_call": "callee",
+    "run_scoped": "jaxpr",
+    "run_state": "jaxpr",
 }
-
-# Primitives without a multiply-accumulate: what they do is elementwise, a reduction, a choice, or a movement.
-FREE_NAMES = """
-    abs acos acosh add add_any and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil clamp clz complex conj
-    convert_element_type cos cosh digamma div eq eq_to erf erf_inv erfc exp exp2 expm1 floor ge gt igamma igamma_grad_a
-    igammac imag integer_pow is_finite le le_to lgamma log log1p logistic lt lt_to max min mul mulhi ne neg nextafter
-    not or polygamma population_count pow random_gamma real reciprocal reduce_precision regularized_incomplete_beta rem
-    round rsqrt select_n shift_left shift_right_arithmetic shift_right_logical sign sin sinh sqrt square sub tan tanh
-    xor zeta
-
-    argmax argmin cumlogsumexp cummax cummin cumprod cumsum reduce reduce_and reduce_max reduce_min reduce_or
-    reduce_prod reduce_sum reduce_window reduce_window_max reduce_window_min reduce_window_sum reduce_xor
-    select_and_gather_add select_and_scatter select_and_scatter_add approx_top_k sort top_k
-
-    bitcast_convert_type broadcast_in_dim broadcast_to concatenate copy copy_p device_put dynamic_slice
-    dynamic_update_slice empty empty2 expand_dims gather iota optimization_barrier pad reshape rev scatter scatter-add
-    scatter-max scatter-min scatter-mul scatter-sub slice split squeeze stack stop_gradient tile transpose unstack
-    zeros_like
-
-    random_bits random_clone random_fold_in random_seed random_split random_unwrap random_wrap rng_bit_generator
-    rng_uniform philox2x32 philox4x32 threefry2x32 threefry4x32
-
-    all_gather all_gather_invariant all_gather_reduced all_to_all axis_index layout_constraint mesh_cast name pbroadcast
-    pmax pmin ppermute psum psum2 psum_invariant pvary reduce_scatter reshard sharding_constraint
-
-    debug_callback debug_print
-    """
-FREE = frozenset(FREE_NAMES.split())

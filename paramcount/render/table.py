@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paramcount.errors import ArgumentError, printable, quote
@@ -104,16 +104,16 @@ def wrapped(line: str, width: int) -> str:
     return fill(line, width)
 
 
-def known(name: str) -> str:
+def known(name: str, headings: Mapping[str, Heading] = HEADINGS) -> str:
     """The column of a name, as the table or as JSON writes it."""
     plain = name.strip().lower()
-    for key, heading in HEADINGS.items():
+    for key, heading in headings.items():
         if plain and plain in (key, heading.title.lower()):
             return key
     from paramcount.suggest import nearest
 
-    guess = nearest(plain, HEADINGS)
-    hint = f"did you mean `{guess}`?" if guess else "one of " + ", ".join(HEADINGS)
+    guess = nearest(plain, headings)
+    hint = f"did you mean `{guess}`?" if guess else "one of " + ", ".join(headings)
     raise ArgumentError(f"unknown column {quote(name)}", hint=hint)
 
 
@@ -125,6 +125,8 @@ def lay_out(
     width: int,
     encoding: str,
     colour: bool,
+    headings: Mapping[str, Heading] = HEADINGS,
+    usual: Sequence[str] = USUAL,
 ) -> str:
     """The rows as a table that is at most `width` wide; columns that the user chose are all kept."""
     from tabulate import tabulate
@@ -132,8 +134,8 @@ def lay_out(
     lines = outline(report.rows, depth, order)
     most = max([row.macs for _, row in lines], default=0)
     cells: dict[str, list[str]] = {}
-    for name in chosen or USUAL:
-        heading = HEADINGS[name]
+    for name in chosen or usual:
+        heading = headings[name]
         if name == "layer":
             texts = ["  " * (row.depth - 1) + printable(label) for label, row in lines]
         elif name == "bar":
@@ -142,12 +144,12 @@ def lay_out(
             texts = [printable(heading.text(row, report.totals)) for _, row in lines]
         if chosen or name not in IF_ANY or any(texts):
             cells[name] = [terminal.written(text, encoding) for text in texts]
-    titles = {name: terminal.written(HEADINGS[name].title, encoding) for name in cells}
+    titles = {name: terminal.written(headings[name].title, encoding) for name in cells}
     fit(cells, titles, width, () if chosen else DROPPED, "~" if encoding == "ascii" else "…")
     headers = [f"\x1b[1m{titles[name]}\x1b[0m" if colour and titles[name] else titles[name] for name in cells]
     if colour and "bar" in cells:
         cells["bar"] = [f"\x1b[36m{text}\x1b[0m" if text else "" for text in cells["bar"]]
-    aligned = ["right" if HEADINGS[name].right else "left" for name in cells]
+    aligned = ["right" if headings[name].right else "left" for name in cells]
     table = [headers, *zip(*cells.values(), strict=True)]  # as a row: tabulate makes room beside headers
     text = tabulate(
         table,

@@ -138,7 +138,7 @@ class Infinite(Affine):
 
 class Unknown(Affine):
     def forward(self, params, x, *, context):
-        return x @ jnp.linalg.inv(params["weight"])
+        return x @ jax.pure_callback(lambda weight: weight, params["weight"], params["weight"])
 
 
 WRONG = [
