@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # for editors
     from typing import Any
 
+    from paramcount.backend.rules import register_rule
+    from paramcount.backend.trace import trace
     from paramcount.backend.verify import verify
     from paramcount.column import Column
     from paramcount.errors import (
@@ -46,8 +48,11 @@ if TYPE_CHECKING:  # for editors
     from paramcount.layer import Item, Layer, Param, Shape, Work
     from paramcount.report import Report, count
     from paramcount.spec.load import load, loads
+    from paramcount.traced import Trace
 
 HOMES = {
+    "backend.rules": "register_rule",
+    "backend.trace": "trace",
     "backend.verify": "verify",
     "column": "Column",
     "expect": "check",
@@ -61,6 +66,7 @@ HOMES = {
     "layer": "Item Layer Param Shape Work",
     "report": "Report count",
     "spec.load": "load loads",
+    "traced": "Trace",
 }
 NAMES = {name: home for home, names in HOMES.items() for name in names.split()}
 

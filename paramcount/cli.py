@@ -22,6 +22,7 @@ examples:
   paramcount resnet --columns layer,params,flops --sort flops
   paramcount resnet --format json              everything, as raw integers
   paramcount verify mobilenet_v2               build it in JAX and compare
+  paramcount trace --help                      count a JAX function
 """
 
 
@@ -106,6 +107,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(arguments: list[str]) -> int:
+    if arguments[:1] == ["trace"]:
+        from paramcount.cli_trace import run as run_trace
+
+        return run_trace(arguments[1:])
     verify = arguments[:1] == ["verify"]
     options = parser(verify).parse(arguments[verify:])
     for path in options.plugin:

@@ -23,7 +23,7 @@ LEVELS = [
     ("report",),
     ("traced",),
     ("expect", "render", "backend"),
-    ("cli",),
+    ("cli", "cli_trace"),
     ("__main__", "__init__"),
 ]
 APART = ("render", "backend")  # on one level, and never import one another

@@ -11,7 +11,7 @@ from typing import Any
 from paramcount.backend.primitives import ELEMENTWISE, FREE, MOVES
 from paramcount.backend.rules import Rule
 from paramcount.backend.scopes import Stacks, standing
-from paramcount.backend.walker import Place, Tally, Walker
+from paramcount.backend.walker import NO_RULE, Place, Tally, Walker
 from paramcount.errors import ArgumentError, quote
 
 Owners = dict[Any, Any]  # by variable
@@ -89,12 +89,12 @@ class Following(Walker):
     def note(self, eqn: Any, place: Place, text: str, uncounted: bool = False) -> None:
         self.add(eqn, place, note=text, uncounted=uncounted)
 
-    def uncounted(self, eqn: Any, place: Place, message: str = "", hint: str = "", scope: str = "") -> None:
+    def uncounted(self, eqn: Any, place: Place, message: str = NO_RULE, hint: str = "", scope: str = "") -> None:
+        name = eqn.primitive.name
         if self.strict:
-            if not hint:
-                hint = f'register_rule("{eqn.primitive.name}", lambda eqn: macs), or trace with strict=False'
-            super().uncounted(eqn, place, *filter(None, [message]), hint=hint, scope=scope)
-        self.note(eqn, place, "uncounted", uncounted=True)
+            hint = hint or f'register_rule("{name}", lambda eqn: macs), or trace with strict=False'
+            super().uncounted(eqn, place, message, hint, scope)
+        self.note(eqn, place, f"uncounted: {message.format(quote(name))}", uncounted=True)
 
     def trips(self, eqn: Any, place: Place) -> int | str | None:
         """How often a `while` runs, by its scope `trips=N`, else by the longest scope that `trips` names."""

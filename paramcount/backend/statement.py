@@ -93,8 +93,7 @@ class Statement:
             path = self.known(path)
             if tally.uncounted:
                 path = (*path, tally.primitive)
-                where = f" in {'/'.join(path[:-1])}" if path[1:] else ""
-                self.uncounted.append(f"{tally.primitive}{where}: {tally.note}")
+                self.uncounted.append(f"{'/'.join(path)}: {tally.note.removeprefix('uncounted: ')}")
             self.cell(path).add(tally, phase)
         for parameter in parameters:
             stacks = reads.get(parameter)

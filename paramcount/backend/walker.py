@@ -20,6 +20,7 @@ from paramcount.backend.scopes import Stacks, named_trips, written
 from paramcount.errors import ParamcountError, quote
 
 UNKNOWN = "unknown"
+NO_RULE = "no rule says what {} costs"
 
 
 class Tally(NamedTuple):
@@ -44,7 +45,7 @@ class Tally(NamedTuple):
 class UncountedError(ParamcountError):
     """The program holds an operation whose multiply-accumulates are not known."""
 
-    def __init__(self, primitive: str, scope: str, message: str = "no rule says what {} costs", hint: str = "") -> None:
+    def __init__(self, primitive: str, scope: str, message: str = NO_RULE, hint: str = "") -> None:
         where = f" in {quote(scope)}" if scope else ""
         super().__init__(message.format(quote(primitive)) + where, hint=hint)
         self.primitive = primitive
@@ -168,9 +169,7 @@ class Walker:
     def note(self, eqn: Any, place: Place, text: str, uncounted: bool = False) -> None:
         """Something to know of an operation."""
 
-    def uncounted(
-        self, eqn: Any, place: Place, message: str = "no rule says what {} costs", hint: str = "", scope: str = ""
-    ) -> None:
+    def uncounted(self, eqn: Any, place: Place, message: str = NO_RULE, hint: str = "", scope: str = "") -> None:
         raise UncountedError(eqn.primitive.name, scope or written(place.inside(eqn).stacks), message, hint)
 
     def trips(self, eqn: Any, place: Place) -> int | str | None:

@@ -73,7 +73,7 @@ def totals(report: Trace) -> str:
     """Every total, exactly and in its unit."""
     from tabulate import tabulate
 
-    lines = [("MACs", report.macs, decimal)]
+    lines = [("MACs counted" if report.uncounted else "MACs", report.macs, decimal)]
     lines += [(f"  {PASSES[name]}", getattr(report, name), decimal) for name in passes(report)]
     lines += [("FLOPs", report.flops, decimal), ("elementwise operations", report.elementwise, decimal)]
     if report.params or report.buffers:
