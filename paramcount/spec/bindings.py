@@ -25,19 +25,28 @@ class Read(NamedTuple):
 
 
 class Bindings:
-    """Values of variables, and the loop passes that want to know which expressions read theirs."""
+    """Values of variables, and the loop passes that want to know which expressions read theirs.
 
-    __slots__ = ("frames", "values")
+    `base` are the bindings of the file's own variables, without those of blocks and loops.
+    """
 
-    def __init__(self, values: dict[str, Any], frames: tuple[tuple[frozenset[str], list[Read]], ...] = ()) -> None:
+    __slots__ = ("base", "frames", "values")
+
+    def __init__(
+        self,
+        values: dict[str, Any],
+        frames: tuple[tuple[frozenset[str], list[Read]], ...] = (),
+        base: Bindings | None = None,
+    ) -> None:
         self.values = values
         self.frames = frames
+        self.base = base or self
 
     def inside(self, values: dict[str, Any], reads: list[Read]) -> Bindings:
         """The bindings of one pass: inner variables hide outer ones."""
         own = frozenset(values)
         frames = tuple((names - own, record) for names, record in self.frames if not names <= own)
-        return Bindings({**self.values, **values}, (*frames, (own, reads)))
+        return Bindings({**self.values, **values}, (*frames, (own, reads)), self.base)
 
     def evaluate(self, expression: Expression, shape: Shape | None) -> Any:
         """The value of an expression for the value that arrives."""
@@ -67,7 +76,7 @@ class Bindings:
         own = frozenset(values)
         for read in reads:
             frames = tuple((names, record) for names, record in read.bindings.frames if names.isdisjoint(own) and names)
-            there = Bindings({**read.bindings.values, **values}, frames)
+            there = Bindings({**read.bindings.values, **values}, frames, read.bindings.base)
             try:
                 value = there.evaluate(read.expression, read.shape)
             except ParamcountError:
@@ -75,6 +84,9 @@ class Bindings:
             if not same_value(value, read.value):
                 return False
         return True
+
+
+EMPTY = Bindings({})
 
 
 def axis(name: str, shape: Shape | None, expression: Expression) -> Any:

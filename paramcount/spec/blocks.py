@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
 
-from paramcount.errors import ArgumentError, Position, SpecError, quote
+from paramcount.errors import ArgumentError, Position, quote
 from paramcount.graph.block import Block
-from paramcount.graph.builder import DEPTH
 from paramcount.layer import Shape
-from paramcount.spec.bindings import Bindings
+from paramcount.spec.bindings import EMPTY, Bindings
 from paramcount.spec.context import Context, File, empty, identifier, mapping_of, text_of, wrong
-from paramcount.spec.items import ItemSyntax, SpecItem, bind, read_items, read_path
+from paramcount.spec.items import ItemSyntax, SpecItem, bind
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence, read_text
+from paramcount.spec.reading import read_items, read_path
 from paramcount.spec.source import read_source
 from paramcount.spec.written import ANY_KIND, Maker, Template, Written, read_template, read_value
 from paramcount.suggest import argument_hint, nearest
@@ -45,15 +45,21 @@ class SpecBlock(Block):
     """A block with its arguments, ready to be expanded."""
 
     def __init__(
-        self, definition: BlockDefinition, arguments: dict[str, Any], given: dict[str, Any], position: Position | None
+        self,
+        definition: BlockDefinition,
+        arguments: dict[str, Any],
+        given: dict[str, Any],
+        position: Position | None = None,
+        base: Bindings = EMPTY,
     ) -> None:
         self.definition = definition
         self.arguments = arguments
         self.given = given
         self.position = position
+        self.base = base
         self.kind = definition.name
         self.declared = definition.declared
-        self.outputs = [output.evaluate(definition.file.base, None) for output in definition.outputs]
+        self.outputs = [output.evaluate(base, None) for output in definition.outputs]
 
     @property
     def setting(self) -> str:  # type: ignore[override]
@@ -66,13 +72,13 @@ class SpecBlock(Block):
             if name in self.given:
                 found[name] = self.given[name]
             elif default is not None:
-                found[name] = default(self.definition.file.base, None)
+                found[name] = default(self.base, None)
         return found
 
     def expand(self, *inputs: Shape | None) -> list[SpecItem]:
         shape = inputs[0]
-        values = dict(self.definition.file.base.values)
-        bindings = Bindings(values)
+        values = dict(self.base.values)
+        bindings = Bindings(values, base=self.base)
         for name, default in self.definition.arguments.items():
             if name in self.arguments:
                 values[name] = self.arguments[name]
@@ -133,31 +139,6 @@ def read_body(block: BlockDefinition, node: Mapping, context: Context) -> None:
         block.outputs = [read_template(each, inside, "an output") for each in items]
 
 
-def refuse_circles(file: File) -> None:
-    """Note an error for blocks that contain themselves, directly or through others."""
-    done: set[str] = set()
-
-    def visit(name: str, path: list[str]) -> None:
-        if name in path:
-            circle = [*path[path.index(name) :], name]
-            position = file.blocks[path[-1]].calls[name]
-            raise SpecError(
-                f"the block {quote(name)} calls itself: {' -> '.join(circle)}",
-                hint="a network has no recursion; use `repeat`",
-                position=position,
-            )
-        if len(path) > DEPTH:
-            message = f"more than {DEPTH} blocks inside each other: {' -> '.join(path[:3])} -> ..."
-            raise SpecError(message, hint="use `repeat`", position=file.blocks[path[0]].position)
-        if name not in done and name in file.blocks:
-            for called in file.blocks[name].calls:
-                visit(called, [*path, name])
-            done.add(name)
-
-    for name in file.blocks:
-        visit(name, [])
-
-
 @lru_cache(maxsize=1)
 def shipped() -> frozenset[str]:
     """The names of the blocks that come with the package."""
@@ -167,7 +148,7 @@ def shipped() -> frozenset[str]:
 @cache
 def load_shipped(name: str) -> BlockDefinition:
     """A shipped block, read when it is first used."""
-    from paramcount.spec.language import read_blocks
+    from paramcount.spec.definitions import read_blocks
 
     path = os.path.join(FOLDER, f"{name}.yaml")
     file = File(f"blocks/{name}.yaml")
@@ -199,7 +180,7 @@ def block_class(name: str) -> type[Block]:
             if missing:
                 raise ArgumentError(f"{quote(name)} needs {quote(missing[0])}")
             paths = {each: given.pop(each) for each in definition.inputs if each in given}
-            super().__init__(definition, given, paths, None)
+            super().__init__(definition, given, paths)
 
     Shipped.__name__ = Shipped.__qualname__ = "".join(part.capitalize() for part in name.split("_"))
     signature = ", ".join(each if default is None else f"{each}=..." for each, default in definition.arguments.items())

@@ -9,7 +9,6 @@ from typing import Any
 
 from paramcount.errors import ManyErrors, ParamcountError, Position, SpecError, quote
 from paramcount.layers import MODULES, find
-from paramcount.spec.bindings import Bindings
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.spec.tokens import spelling_hint
 from paramcount.suggest import kind_for, nearest
@@ -36,7 +35,6 @@ class File:
     used: set[str] = field(default_factory=set)  # variables and blocks
     broken: set[str] = field(default_factory=set)  # blocks and kinds whose definition or defaults are wrong
     words: dict[str, Any] = field(default_factory=dict)  # items of kinds that need no argument
-    base: Bindings = field(default_factory=lambda: Bindings({}))  # the values of the file's variables
 
     def note(self, error: ParamcountError) -> None:
         """Remember an error, so that reading goes on behind it; raises Enough when there are many."""

@@ -10,8 +10,9 @@ from paramcount.graph.items import Add, Concat, Do, Gate, Let, Multiply, Pop, Re
 from paramcount.layer import Shape
 from paramcount.spec.bindings import Bindings
 from paramcount.spec.context import Context, describe, empty, identifier, mapping_of, wrong
-from paramcount.spec.items import bind, flag, read_items, read_path
+from paramcount.spec.items import bind, flag
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
+from paramcount.spec.reading import read_items, read_path
 from paramcount.spec.written import Maker, Several, Written, read_new_name, read_template, read_value
 from paramcount.suggest import nearest
 
@@ -211,7 +212,7 @@ def read_pop(node: Node, context: Context) -> Maker:
 
 
 def read_activate(node: Node, context: Context) -> Maker:
-    from paramcount.spec.kinds import read_kind_word
+    from paramcount.spec.arguments import read_kind_word
 
     word = read_kind_word(node, "activation", context)
 

@@ -2,86 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from paramcount.errors import ParamcountError, SpecError, printable, quote
-from paramcount.fields import Check
 from paramcount.layer import Layer, Shape, registry
 from paramcount.layers import MODULES, find
-from paramcount.spec.bindings import Bindings
+from paramcount.spec.arguments import (
+    FromDefaults,
+    PathValue,
+    Sizes,
+    given_arguments,
+    open_sizes,
+    read_argument,
+    require_arguments,
+)
+from paramcount.spec.bindings import EMPTY, Bindings
 from paramcount.spec.blocks import BlockDefinition, SpecBlock, load_shipped, shipped
-from paramcount.spec.context import IDENTIFIER, Context, File, describe, empty, wrong
+from paramcount.spec.context import IDENTIFIER, Context, wrong
 from paramcount.spec.expression import Expression
 from paramcount.spec.forms import ARGUMENTS, FORMS
-from paramcount.spec.items import ItemSyntax, SpecItem, read_path
-from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
-from paramcount.spec.written import ANY_KIND, Constant, Formula, Written, read_formula, read_template, read_value
-from paramcount.suggest import argument_hint, kind_for
-
-
-class FromDefaults(Written):
-    """An argument under `defaults:`, which sees the file's variables and the arriving value only."""
-
-    __slots__ = ("base", "inner")
-
-    def __init__(self, inner: Written, base: Bindings) -> None:
-        super().__init__(inner.position, inner.constant)
-        self.inner, self.base = inner, base
-
-    def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
-        return self.inner.evaluate(self.base, shape)
-
-
-class PathValue(Written):
-    """An argument that leads to a value, or several."""
-
-    __slots__ = ("makers", "several")
-
-    def __init__(self, node: Node, makers: list, several: bool) -> None:
-        super().__init__(node.position, False)
-        self.makers, self.several = makers, several
-
-    def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
-        made = [make(bindings, shape) for make in self.makers]
-        return made if self.several else made[0]
-
-
-class KindValue(Written):
-    """An argument that names a kind without arguments: gives its item, or None."""
-
-    __slots__ = ("context", "inner", "what")
-
-    def __init__(self, inner: Written, what: str, context: Context) -> None:
-        super().__init__(inner.position, inner.constant)
-        self.inner, self.what, self.context = inner, what, context
-        if inner.constant:
-            self.evaluate(context.file.base, None)
-
-    def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
-        word = self.inner.evaluate(bindings, shape)
-        if word is None:
-            return None
-        item = self.item(word)
-        return item.layer or SpecItem(item, self.context.file.base)
-
-    def item(self, word: Any) -> ItemSyntax:
-        """The item of a word, read once for each file."""
-        words = self.context.file.words
-        if not isinstance(word, str) or word not in words:
-            place = Scalar(str(word), self.position)
-            kinds = self.context.kinds()
-            if not isinstance(word, str) or not (word in kinds or self.context.is_kind(word)):
-                guess = kind_for(str(word), kinds)
-                hint = f"did you mean `{guess}`?" if guess else "any kind that needs no argument, or `none`"
-                raise wrong(place, f"unknown {self.what} {quote(word)}", hint)
-            item = ItemSyntax(self.position, word)
-            try:
-                read_kind(item, place, Scalar("", self.position), self.context)
-            except ParamcountError as error:
-                message = f"`{self.what}` takes a kind that needs no argument, and {error.message}"
-                raise wrong(place, message, "put it below, as an item of its own") from None
-            words[word] = item
-        return words[word]
+from paramcount.spec.items import ItemSyntax
+from paramcount.spec.nodes import Mapping, Node, Scalar
+from paramcount.spec.reading import read_path
+from paramcount.spec.written import ANY_KIND, Formula, Written, read_value
+from paramcount.suggest import kind_for
 
 
 def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> None:
@@ -131,7 +73,7 @@ def read_layer(item: ItemSyntax, layer: type[Layer], node: Node, context: Contex
     kept = [(name, value, checks[name].none, name in required) for name, value in written.items()]
     if all(value.constant for value in written.values()):
         try:
-            made = item.layer = build(layer, kept, context.file.base, None)
+            made = item.layer = build(layer, kept, EMPTY, None)
         except ParamcountError as error:
             error.position = error.position or item.places.get(error.argument or "", item.position)
             raise
@@ -162,7 +104,7 @@ def show_formula(error: ParamcountError, written: list, bindings: Bindings, shap
         if isinstance(value, Sizes) and error.argument in value.sizes:
             name, value = error.argument, value.sizes[error.argument]
         if isinstance(value, FromDefaults):
-            bindings, value = value.base, value.inner
+            bindings, value = bindings.base, value.inner
         if name == error.argument and isinstance(value, Formula) and error.position is None:
             text, known = value.expression.text, with_values(value.expression, bindings, shape)
             error.message += f" (from {quote(text)})" if IDENTIFIER.match(text) else f" ({quote(text)} is {known})"
@@ -178,109 +120,6 @@ def with_values(expression: Expression, bindings: Bindings, shape: Shape | None)
         pieces += [text[end:start], f"{value:.10g}" if isinstance(value, float) else str(value)]
         end = start + len(name)
     return printable("".join(pieces) + text[end:])
-
-
-class Sizes(Written):
-    """The named axis sizes of a pattern."""
-
-    __slots__ = ("sizes",)
-
-    def __init__(self, node: Node, sizes: dict[str, Written]) -> None:
-        super().__init__(node.position, all(size.constant for size in sizes.values()))
-        self.sizes = sizes
-
-    def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
-        return {name: size.evaluate(bindings, shape) for name, size in self.sizes.items()}
-
-
-def open_sizes(checks: dict[str, Check]) -> str:
-    """The field that collects named axis sizes, or nothing."""
-    return next((name for name, check in checks.items() if check.takes == "sizes"), "")
-
-
-def read_argument(name: str, check: Check, node: Node, context: Context) -> Written:
-    """One argument as its field reads it; a constant one is checked at once."""
-    if check.takes == "value":
-        return PathValue(node, [read_path(node, context)], several=False)
-    if check.takes == "values":
-        if not isinstance(node, Sequence):
-            raise wrong(node, f"{quote(name)} takes a list of paths, not {describe(node)}")
-        return PathValue(node, [read_path(each, context) for each in node.items], several=True)
-    if check.takes == "text":
-        if not isinstance(node, Scalar):
-            raise wrong(node, f"{quote(name)} takes text, not {describe(node)}", "quote it")
-        return Constant(node.position, node.text)
-    if check.takes == "key":
-        return read_template(node, context, f"`{name}`")
-    if check.takes == "kind":
-        return read_kind_word(node, name, context)
-    value = read_value(node, context, check.words, name)
-    if value.constant:
-        found = value.evaluate(context.file.base, None)
-        try:
-            if found is not None:
-                check(name, found)
-        except ParamcountError as error:
-            error.position = node.position
-            raise
-    return value
-
-
-def read_kind_word(node: Node, what: str, context: Context) -> Written:
-    if not isinstance(node, Scalar) or empty(node):
-        raise wrong(node, f"{quote(what)} takes a kind that needs no argument, not {describe(node)}")
-    text = node.text.strip()
-    plain = IDENTIFIER.match(text) and text not in context.names and text != "none"
-    inner = Constant(node.position, text) if plain else read_formula(node, context)
-    return KindValue(inner, what, context)
-
-
-def given_arguments(
-    kind: str, node: Node, positional: list[str], names: list[str], listed: bool, context: Context, others: str = ""
-) -> tuple[dict[str, Node], dict[str, Node]]:
-    """The arguments by name, from one scalar, a list, or a mapping; and those of other names where a kind has such."""
-    if empty(node):
-        return {}, {}
-    if isinstance(node, Mapping):
-        found, extra = {}, {}
-        for key, value in node.entries:
-            if key.text in names and key.text != others:
-                found[key.text] = value
-            elif others and IDENTIFIER.match(key.text):
-                extra[key.text] = value
-            else:
-                context.file.note(unknown_argument(kind, key, names))
-        return found, extra
-    if not positional:
-        raise wrong(node, f"{quote(kind)} takes no positional argument", named_hint(kind, names))
-    if isinstance(node, Scalar) or listed:
-        return {positional[0]: node}, {}
-    if len(node.items) > len(positional):
-        raise wrong(
-            node,
-            f"{quote(kind)} takes at most {len(positional)} positional arguments, and got {len(node.items)}",
-            f"in this order: {', '.join(positional)}",
-        )
-    return dict(zip(positional, node.items, strict=False)), {}
-
-
-def named_hint(kind: str, names: list[str]) -> str:
-    return f"write `{kind}: {{{names[0]}: ...}}`" if names else f"write `- {kind}` alone"
-
-
-def unknown_argument(kind: str, key: Scalar, names: list[str]) -> SpecError:
-    hint = argument_hint(key.text, names) or (f"it takes {', '.join(names)}" if names else "it takes none")
-    return SpecError(f"{quote(kind)} has no argument {quote(key.text)}", hint=hint, position=key.position)
-
-
-def require_arguments(item: ItemSyntax, required: Any, written: dict[str, Any]) -> None:
-    for name in required:
-        if name not in written:
-            raise SpecError(
-                f"{quote(item.kind)} needs {quote(name)}",
-                hint=f"write `{item.kind}: {{{name}: ...}}`",
-                position=item.position,
-            )
 
 
 def read_block(item: ItemSyntax, block: BlockDefinition, node: Node, context: Context) -> None:
@@ -302,7 +141,7 @@ def read_block(item: ItemSyntax, block: BlockDefinition, node: Node, context: Co
     def make(bindings: Bindings, shape: Shape | None) -> SpecBlock:
         values = {name: value.evaluate(bindings, shape) for name, value in arguments}
         given = {name: value.evaluate(bindings, shape) for name, value in paths}
-        return SpecBlock(block, values, given, position)
+        return SpecBlock(block, values, given, position, bindings.base if block.file is context.file else EMPTY)
 
     item.make = make
 
@@ -342,7 +181,7 @@ def read_kind_defaults(key: Scalar, node: Node, context: Context) -> None:
         if read is None:
             file.broken.add(word)
         else:
-            found[name] = FromDefaults(read, file.base)
+            found[name] = FromDefaults(read)
 
 
 def arguments_of(kind: str, context: Context) -> list[str]:
@@ -354,6 +193,3 @@ def arguments_of(kind: str, context: Context) -> list[str]:
         return [*block.arguments, *block.inputs]
     layer = find(kind)
     return [name for name, _ in layer.checks()] if layer else []
-
-
-__all__ = ["File", "arguments_of", "read_defaults", "read_kind"]

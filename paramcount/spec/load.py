@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from typing import Any
 
-from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
+from paramcount.errors import ArgumentError, Position, SpecError, quote
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Graph
+from paramcount.spec.bindings import Bindings
 from paramcount.spec.items import bind
-from paramcount.spec.language import Expectation, SpecSyntax, read_spec, undeclared, variable_values
-from paramcount.spec.nodes import Node, read_file, read_text
+from paramcount.spec.language import Expectation, SpecSyntax, read_spec
+from paramcount.spec.nodes import Node, read_text
+from paramcount.spec.source import read_source
+from paramcount.spec.variables import undeclared, variable_values
 from paramcount.suggest import nearest
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -24,11 +27,13 @@ class Loaded(Network):
     figures with their places, `reference` the model that it stands for, `variants` the names there are.
     """
 
-    def __init__(self, syntax: SpecSyntax, variant: str | None, given: dict[str, Any], overridden: bool) -> None:
-        self.syntax = syntax
+    def __init__(self, syntax: SpecSyntax, variant: str | None, given: dict[str, Any]) -> None:
+        nodes = chosen_variables(syntax, variant)
+        fixed = set_by_hand(syntax, nodes, given)
+        self.vars, used = variable_values(syntax.file, nodes, fixed)
+        self.unused = syntax.unused(used | syntax.file.used)
         self.variant = variant
-        self.vars = given
-        self.overridden = overridden
+        self.overridden = bool(given)
         self.source = syntax.source
         self.about = syntax.about
         self.file = syntax.file.path
@@ -36,8 +41,7 @@ class Loaded(Network):
         expected = expectation(syntax, variant)
         self.expect: dict[str, tuple[int, Position]] = expected.figures
         self.reference = expected.reference
-        base = syntax.file.base
-        base.values = given
+        base = Bindings(self.vars)
         shapes = {name: each.shape(base) for name, each in syntax.inputs.items()}
         outputs = syntax.outputs
         super().__init__(
@@ -49,15 +53,10 @@ class Loaded(Network):
             declared=syntax.declared,
         )
 
-    def expand(self, training: bool) -> Graph:
-        graph = super().expand(training)
-        graph.warnings += self.syntax.unused()
-        return graph
-
     @property
     def warnings(self) -> list[str]:
         """What is odd but not wrong: names, variables and blocks that nothing uses."""
-        return self.graph().warnings
+        return self.graph().warnings + self.unused
 
 
 def load(path: str, /, variant: str | None = None, **variables: Any) -> Loaded:
@@ -70,7 +69,9 @@ def load(path: str, /, variant: str | None = None, **variables: Any) -> Loaded:
     (10,)
     """
     file, given = locate(os.fspath(path))
-    return from_nodes(read_file(file), shown_path(file), variant if variant is not None else given, variables)
+    text, shown = read_source(file), shown_path(file)
+    read = fresh_syntax if "include" in text else known_syntax  # an included file may have changed
+    return expanded(Loaded(read(text, shown), variant if variant is not None else given, variables))
 
 
 def loads(text: str, /, variant: str | None = None, file: str = "<text>", **variables: Any) -> Loaded:
@@ -79,21 +80,38 @@ def loads(text: str, /, variant: str | None = None, file: str = "<text>", **vari
     >>> loads("{input: {features: 784}, layers: [dense: 10]}").graph().outputs["output"].shape.sizes
     (10,)
     """
-    return from_nodes(read_text(text, file), file, variant, variables)
+    return expanded(Loaded(fresh_syntax(text, file), variant, variables))
 
 
-def from_nodes(root: Node, file: str, variant: str | None, variables: dict[str, Any]) -> Loaded:
-    syntax = read_spec(root, file)
-    nodes = dict(syntax.variables)
-    if variant is not None:
-        if variant not in syntax.variants:
-            guess = nearest(variant, syntax.variants)
-            names = f"the variants are {', '.join(syntax.variants)}" if syntax.variants else "the spec has no variants"
-            hint = f"did you mean `{guess}`?" if guess else names
-            raise SpecError(f"{quote(syntax.name)} has no variant {quote(variant)}", hint=hint)
-        nodes.update(syntax.variants[variant])
+def expanded(network: Loaded) -> Loaded:
+    """The network, whose graph holds together."""
+    network.graph()
+    return network
+
+
+def fresh_syntax(text: str, file: str) -> SpecSyntax:
+    return read_spec(read_text(text, file), file)
+
+
+known_syntax = lru_cache(maxsize=32)(fresh_syntax)  # the same spec is often read for one variant after the other
+
+
+def chosen_variables(syntax: SpecSyntax, variant: str | None) -> dict[str, Node]:
+    """The variables as written, with those of a variant."""
+    if variant is None:
+        return dict(syntax.variables)
+    if variant not in syntax.variants:
+        guess = nearest(variant, syntax.variants)
+        names = f"the variants are {', '.join(syntax.variants)}" if syntax.variants else "the spec has no variants"
+        hint = f"did you mean `{guess}`?" if guess else names
+        raise SpecError(f"{quote(syntax.name)} has no variant {quote(variant)}", hint=hint)
+    return syntax.variables | syntax.variants[variant]
+
+
+def set_by_hand(syntax: SpecSyntax, nodes: dict[str, Node], given: dict[str, Any]) -> dict[str, Any]:
+    """The values that are set in Python; those that are text take the place of what is written."""
     fixed: dict[str, Any] = {}
-    for name, value in variables.items():
+    for name, value in given.items():
         if name not in syntax.variables:
             raise undeclared(name, list(syntax.variables), None)
         if isinstance(value, str) and not value.strip():
@@ -102,9 +120,7 @@ def from_nodes(root: Node, file: str, variant: str | None, variables: dict[str, 
             nodes[name] = read_text(value, f"--set {name}")
         else:
             fixed[name] = list(value) if isinstance(value, tuple) else value
-    network = Loaded(syntax, variant, variable_values(syntax, nodes, fixed), bool(variables))
-    network.graph()
-    return network
+    return fixed
 
 
 def expectation(syntax: SpecSyntax, variant: str | None) -> Expectation:
@@ -148,6 +164,3 @@ def shown_path(file: str) -> str:
     except ValueError:
         return file
     return relative if len(relative) < len(file) else file
-
-
-__all__ = ["Loaded", "ParamcountError", "load", "loads", "shipped_specs"]

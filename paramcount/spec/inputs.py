@@ -1,0 +1,130 @@
+"""A spec's inputs: their layouts and sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.errors import Position, SpecError, quote
+from paramcount.layer import LAYOUTS, Shape
+from paramcount.spec.bindings import Bindings
+from paramcount.spec.context import RESERVED, Context, describe, mapping_of, text_of, wrong
+from paramcount.spec.nodes import Mapping, Node, Sequence
+from paramcount.spec.written import Written, read_value
+from paramcount.suggest import nearest
+
+AXIS_NAMES = {
+    "image": ("height", "width", "channels"),
+    "volume": ("depth", "height", "width", "channels"),
+    "sequence": ("length", "channels"),
+    "features": ("features",),
+    "tokens": ("length",),
+}
+
+
+@dataclass(eq=False, repr=False)
+class InputSyntax:
+    """An input: its layout and its sizes; `named` ones were written with the names of the axes."""
+
+    layout: str
+    sizes: list[Written]
+    position: Position
+    named: bool = False
+
+    def shape(self, bindings: Bindings) -> Shape:
+        sizes = []
+        for written in self.sizes:
+            size = written.evaluate(bindings, None)
+            if isinstance(size, float) and size.is_integer():
+                size = int(size)
+            if isinstance(size, bool) or not (
+                isinstance(size, int) or hasattr(size, "dtype") or hasattr(size, "array")
+            ):
+                message = f"a size of the input must be a whole number, not {quote(size)}"
+                raise SpecError(message, position=written.position)
+            if isinstance(size, int) and size < 1:
+                raise SpecError(f"a size of the input must be at least 1, not {size}", position=written.position)
+            sizes.append(size)
+        self.refuse_channels_first(sizes)
+        return Shape(tuple(sizes), self.layout)
+
+    def refuse_channels_first(self, sizes: list[Any]) -> None:
+        if self.layout != "image" or self.named or not all(isinstance(size, int) for size in sizes):
+            return
+        first, second, last = sizes
+        if first in (1, 3, 4) and last >= 16 and second >= 16:
+            raise SpecError(
+                f"image is [height, width, channels]; did you mean [{second}, {last}, {first}]?",
+                hint=f"if you mean it, write {{image: {{height: {first}, width: {second}, channels: {last}}}}}",
+                position=self.position,
+            )
+
+
+def read_inputs(parts: dict[str, Node], root: Node, context: Context) -> dict[str, InputSyntax]:
+    """The inputs by name; a single one is called `input`."""
+    if "input" in parts and "inputs" in parts:
+        raise wrong(parts["inputs"], "`input` and `inputs` exclude each other", "name all of them under `inputs:`")
+    if "input" in parts:
+        return {"input": read_input(parts["input"], context)}
+    if "inputs" not in parts:
+        raise wrong(root, "missing `input:`", "say what arrives, e.g. `input: {image: [224, 224, 3]}`")
+    inputs = {}
+    given = mapping_of(parts["inputs"], "`inputs`")
+    if not given.entries:
+        raise wrong(given, "`inputs` is empty", "name at least one, as in `inputs: {picture: {image: [224, 224, 3]}}`")
+    for key, value in given.entries:
+        if key.text in RESERVED:
+            context.file.note(wrong(key, f"{quote(key.text)} is reserved", "choose another name"))
+        read = context.attempt(read_input, value, context)
+        if read is not None:
+            inputs[text_of(key, "an input's name")] = read
+    return inputs
+
+
+def read_input(node: Node, context: Context) -> InputSyntax:
+    example = "{image: [height, width, channels]}, {features: n}, {sequence: [length, width]} or {tokens: [length]}"
+    if not isinstance(node, Mapping):
+        shown = (
+            "[" + ", ".join(getattr(each, "text", "...") for each in node.items) + "]"
+            if isinstance(node, Sequence)
+            else ""
+        )
+        guess = {3: f"{{image: {shown}}}", 2: f"{{sequence: {shown}}}", 1: "{features: ...} or {tokens: ...}"}
+        count = len(node.items) if isinstance(node, Sequence) else 1
+        raise wrong(
+            node,
+            f"an input must say what its numbers mean, and this is {describe(node)}",
+            f"write {guess.get(count, example)}; the layouts are {example}",
+        )
+    if len(node.entries) != 1:
+        raise wrong(node, f"an input has one layout, and this has {len(node.entries)}", f"write {example}")
+    key, value = node.entries[0]
+    if key.text not in LAYOUTS:
+        guess = nearest(key.text, LAYOUTS)
+        raise wrong(
+            key, f"unknown layout {quote(key.text)}", f"did you mean `{guess}`?" if guess else f"write {example}"
+        )
+    names = AXIS_NAMES[key.text]
+    if isinstance(value, Mapping):
+        return read_named_input(key.text, names, value, context)
+    nodes = value.items if isinstance(value, Sequence) else [value]
+    if len(nodes) != len(names):
+        words = {1: "one number", 2: "two numbers", 3: "three numbers", 4: "four numbers"}[len(names)]
+        raise wrong(
+            value,
+            f"{key.text} takes {words}, [{', '.join(names)}], and got {len(nodes)}",
+            "give one example's sizes, without a batch; use `--batch` for a batch",
+        )
+    return InputSyntax(key.text, [read_value(each, context, what="size") for each in nodes], value.position)
+
+
+def read_named_input(layout: str, names: tuple[str, ...], node: Mapping, context: Context) -> InputSyntax:
+    given = {key.text: value for key, value in node.entries}
+    for key, _ in node.entries:
+        if key.text not in names:
+            raise wrong(key, f"{layout} has no axis {quote(key.text)}", f"its axes are {', '.join(names)}")
+    for name in names:
+        if name not in given:
+            raise wrong(node, f"{layout} needs {quote(name)}", f"its axes are {', '.join(names)}")
+    sizes = [read_value(given[name], context, what=name) for name in names]
+    return InputSyntax(layout, sizes, node.position, named=True)
