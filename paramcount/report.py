@@ -124,13 +124,13 @@ def count(
     graph = training_graph(network, freeze) if train else network.graph()
     counter = Counter(dtype)
     counter.children(graph.children, "", "", Place(work=batch))
-    leaves = [entry for entry in counter.entries if entry.figures is not None]
-    totals = Figures.total([entry.figures for entry in leaves])
+    totals = Figures.total([entry.figures for entry in counter.entries if entry.figures is not None])
     step = None
     if train:
         from paramcount.training import step_of
 
-        step = step_of(graph, {entry.element: entry.figures for entry in leaves}, batch, remat, optimizer or "sgd")
+        leaves = {entry.element: entry.figures for entry in counter.entries if entry.figures is not None}
+        step = step_of(graph, leaves, batch, remat, optimizer or "sgd")
     variant, values = getattr(network, "variant", None), getattr(network, "vars", {})
     return Report(network.name, variant, dict(values), totals, counter.entries, batch, dtype, step)
 

@@ -48,6 +48,7 @@ def check_example(layer: Layer, *shapes: Shape) -> None:
     check_figures(layer, shapes, where)
     for train in (False, True):
         check_trace(layer, shapes, train, f"{where}, {'training' if train else 'inference'}")
+    check_gradient(layer, shapes, where)
     check_columns(layer, shapes, where)
 
 
@@ -106,6 +107,40 @@ def check_trace(layer: Layer, shapes: tuple[Shape, ...], train: bool, where: str
         # Running statistics are for inference, everything else is trained.
         matters = train != (declared[name].role == "buffer")
         assert used or not matters, f"{where}: {name} does not reach the output"
+
+
+def check_gradient(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
+    """`contractions` sum to `work`, and the traced gradients by the parameters, by each input and by all are theirs."""
+    contractions, macs = layer.contractions(*shapes), layer.work(*shapes).macs
+    parts = sum(contraction.macs for contraction in contractions)
+    assert parts == macs, f"{where}: work says {macs} MACs, contractions say {parts}"
+    declared = layer.params(*shapes)
+    values = {name: jax.ShapeDtypeStruct(param.shape, numpy.float32) for name, param in declared.items()}
+    tensors = [name for name in declared if declared[name].role != "buffer"]
+    numbers = []
+    inputs = [f"input {index}" for index in range(len(shapes))]
+    for name, shape in zip(inputs, shapes, strict=True):
+        tokens = shape.layout == "tokens"
+        values[name] = jax.ShapeDtypeStruct(shape.sizes, numpy.int32 if tokens else numpy.float32)
+        numbers += [] if tokens else [name]
+
+    def loss(given: dict[str, Any], others: dict[str, Any]) -> Any:
+        at_hand = given | others
+        arguments = [at_hand[name] for name in inputs]
+        outputs = layer.forward({name: at_hand[name] for name in declared}, *arguments, context=Context(train=True))
+        return sum(output.sum() for output in results(outputs) if numpy.issubdtype(output.dtype, numpy.floating))
+
+    alone = [tensors, *([name] for name in numbers)] if contractions else []
+    for chosen in filter(None, [tensors + numbers, *alone]):
+        given = {name: values[name] for name in chosen}
+        others = {name: value for name, value in values.items() if name not in given}
+        found, expected = count_macs(jax.make_jaxpr(jax.value_and_grad(loss))(given, others)), macs
+        for contraction in contractions:
+            for operand in contraction.operands:
+                made_of = {inputs[part] if isinstance(part, int) else part for part in operand}
+                expected += contraction.macs * bool(made_of & given.keys())
+        by = ", ".join(chosen)
+        assert found == expected, f"{where}: with the gradient by {by} there are {expected} MACs, traced are {found}"
 
 
 def check_columns(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
@@ -195,7 +230,8 @@ def figures(layer: Layer, shapes: tuple[Shape, ...]) -> tuple:
     outputs = [(shape.layout, shape.sizes) for shape in results(layer.output_shape(*shapes))]
     params = [(name, param.role, param.shape, param.size) for name, param in layer.params(*shapes).items()]
     work = layer.work(*shapes)
-    return tuple(outputs), tuple(params), work.macs, work.elementwise
+    contractions = tuple(contraction.macs for contraction in layer.contractions(*shapes))
+    return tuple(outputs), tuple(params), work.macs, work.elementwise, contractions
 
 
 def figures_or_none(variant: Variant) -> tuple | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from math import prod
 from time import perf_counter
 from typing import Any
@@ -28,17 +30,27 @@ FAST_COMPILE = {"xla_backend_optimization_level": 0}  # it runs once: half the t
 ROLES = {"weights": ("weight", "table"), "biases": ("bias",), "norms": ("norm",), "buffers": ("buffer",)}
 
 
-def verify(network: Network, *, seed: int = 0, abstract: bool | None = None) -> Verification:
+def verify(
+    network: Network,
+    *,
+    seed: int = 0,
+    abstract: bool | None = None,
+    train: bool = False,
+    freeze: Sequence[str] = (),
+) -> Verification:
     """Compare a network's count with the network in JAX, layer by layer and in total.
 
     Its tensors are initialized, one example is traced and run. With `abstract`, or where memory would not do,
-    it is traced only and nothing is allocated. Raises ParamcountError where the network cannot be counted.
+    it is traced only and nothing is allocated. With `train`, the gradient of a loss is traced too, with what `freeze`
+    matches frozen (see `count`). Raises ParamcountError where the network cannot be counted.
 
     >>> from paramcount.layers.dense import Dense
     >>> verify(Network([Dense(512, activation="relu"), Dense(10)], input=784)).ok
     True
     """
-    return Verifier(network, seed).verification(abstract)
+    verifier = Verifier(network, seed)
+    verification = verifier.verification(abstract)
+    return verifier.with_training(verification, freeze) if train else verification
 
 
 class Verifier:
@@ -81,6 +93,18 @@ class Verifier:
         seconds = perf_counter() - self.began
         checks, differences = tuple(self.checks), tuple(self.differences)
         return Verification(self.network.name, checks, differences, abstract, remark, seconds)
+
+    def with_training(self, verification: Verification, freeze: Sequence[str]) -> Verification:
+        """The same, and the MACs of a step of training."""
+        from paramcount.backend.verify_training import compare_training
+
+        checks, differences = compare_training(self.network, freeze)
+        return replace(
+            verification,
+            checks=(*verification.checks, *checks),
+            differences=(*verification.differences, *differences),
+            seconds=perf_counter() - self.began,
+        )
 
     def compare(self, name: str, expected: Any, found: Any) -> None:
         self.checks.append(Check(name, expected, found, expected == found))

@@ -4,48 +4,69 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import jax
 from jax import numpy as jnp
 
 from paramcount.backend.context import Context
-from paramcount.backend.evaluate import evaluate
+from paramcount.backend.evaluate import LayerError, evaluate
 from paramcount.backend.initialize import Tensors, shapes, tensors
 from paramcount.backend.verification import Check, Difference
-from paramcount.backend.walker import walk
+from paramcount.backend.walker import UncountedError, walk
+from paramcount.freezing import training_graph
 from paramcount.gradient import gradient, unrolled
-from paramcount.graph.tree import Graph, leaves
+from paramcount.graph.network import Network
+from paramcount.graph.tree import Graph, Leaf, Steps, leaves
 from paramcount.layer import Shape
+from paramcount.report import count
 
 
-def compare_training(graph: Graph) -> tuple[list[Check], list[Difference]]:
-    """Compare the MACs of every leaf of a graph for training with those of the traced program, forward and backward.
+def compare_training(network: Network, freeze: Sequence[str] = ()) -> tuple[list[Check], list[Difference]]:
+    """Compare the MACs of a step of training with those of the traced program: every leaf's, forward and backward.
 
-    Raises LayerError where a layer does not run, UncountedError where an operation cannot be counted.
+    Raises ParamcountError where the network cannot be counted.
     """
-    forward, backward = traced_macs(graph)
-    costs = list(unrolled(gradient(graph)))
-    differences = []
-    agree = Counter()
+    report = count(network, train=True, freeze=freeze)
+    graph = training_graph(network, freeze)
+    try:
+        traced = traced_macs(graph)
+    except LayerError as error:
+        reason = str(error.__cause__).partition("\n")[0]
+        return [], [Difference(error.path, "its computation in training", "to run", f"an error: {reason}")]
+    except UncountedError as error:
+        return [], [Difference(network.name, "MACs in training", "known operations", error.message)]
+    every, costs = list(leaves(graph)), list(unrolled(gradient(graph)))
+    pairs = enumerate(zip(every, costs, strict=True))
+    forward = [before_the_steps(leaf, cost.forward, traced[0][number]) for number, (leaf, cost) in pairs]
+    moved = [leaf.path for leaf, cost, macs in zip(every, costs, forward, strict=True) if cost.forward != macs]
+    less = sum(cost.forward for cost in costs) - sum(forward)
     sides = (
-        ("forward MACs in training", forward, [cost.forward for cost in costs]),
-        ("backward MACs", backward, [cost.backward for cost in costs]),
+        ("forward MACs in training", report.macs - less, forward, traced[0]),
+        ("backward MACs", report.backward_macs, [cost.backward for cost in costs], traced[1]),
     )
-    for name, found, expected in sides:
-        for number, (leaf, macs) in enumerate(zip(leaves(graph), expected, strict=True)):
-            if macs == found[number]:
-                agree[name] += 1
-            else:
-                differences.append(Difference(leaf.path, name, macs, found[number]))
+    checks: list[Check] = []
+    differences: list[Difference] = []
+    for name, total, expected, found in sides:
+        pairs = enumerate(zip(every, expected, strict=True))
+        wrong = [Difference(leaf.path, name, macs, found[i]) for i, (leaf, macs) in pairs if macs != found[i]]
         if found[None]:
-            differences.append(Difference("outside of all layers", name, 0, found[None]))
-    checks = []
-    for name, found, expected in sides:
-        checks.append(Check(f"{name} by layer", len(costs), agree[name], agree[name] == len(costs)))
-        total, wanted = sum(found.values()), sum(expected)
-        checks.append(Check(name, wanted, total, wanted == total))
+            wrong.append(Difference(network.name, f"{name} outside of all layers", 0, found[None]))
+        differences += wrong
+        checks.append(Check(f"{name} by layer", len(every), len(every) - len(wrong), not wrong))
+        checks.append(Check(name, total, sum(found.values()), total == sum(found.values())))
+    if moved:
+        note = "the same in every step, so JAX computes them once, before the loop: " + ", ".join(moved)
+        checks.append(Check("scan", len(moved), len(moved), True, note))
     return checks, differences
+
+
+def before_the_steps(leaf: Leaf, macs: int, found: int) -> int:
+    """A leaf's forward MACs as JAX differentiates a scan: what does not change from step to step is done once."""
+    counts = [body.count for body in leaf.bodies if isinstance(body, Steps)]
+    return next((found for outer in range(len(counts)) if found * prod(counts[outer:]) == macs), macs)
 
 
 def traced_macs(graph: Graph) -> tuple[Counter[int | None], Counter[int | None]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paramcount.errors import printable
 from paramcount.render.outline import outline
-from paramcount.render.table import HEADINGS, percent
+from paramcount.render.table import WITH_TRAINING, percent
 from paramcount.report import Report
 from paramcount.units import grouped
 
@@ -18,20 +18,22 @@ def render(report: Report) -> str:
     def line(tag: str, cells: list[str]) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(printable(cell))}</{tag}>" for cell in cells) + "</tr>"
 
-    titles = ["layer", *[HEADINGS[name].title for name in COLUMNS], "MACs", "share"]
+    of_step = ("backward_macs", "train_macs") if report.training else ()
+    titles = ["layer", *[WITH_TRAINING[name].title for name in (*COLUMNS, "macs", *of_step)], "share"]
     rows = [
         line(
             "td",
             [
                 label,
-                *[HEADINGS[name].text(row, report.totals) for name in COLUMNS],
-                grouped(row.macs),
+                *[WITH_TRAINING[name].text(row, report.totals) for name in COLUMNS],
+                *[grouped(getattr(row, name)) for name in ("macs", *of_step)],
                 percent(row.macs, report.macs),
             ],
         )
         for label, row in outline(report.rows)
     ]
-    totals = ["total", "", "", "", "", grouped(report.params), grouped(report.weights), grouped(report.macs), ""]
+    work = [grouped(getattr(report, name)) for name in ("macs", *of_step)]
+    totals = ["total", "", "", "", "", grouped(report.params), grouped(report.weights), *work, ""]
     return "\n".join(
         [
             "<table>",

@@ -11,13 +11,16 @@ SCHEMA = 1
 
 def to_dict(report: Report) -> dict[str, Any]:
     """The report as plain values; shapes are lists without the batch, rows the tree in pre-order."""
+    totals = report.totals._asdict()
+    if report.training and report.step:
+        totals |= report.training._asdict() | {"loss_elementwise": report.step.loss_elementwise}
     return {
         "schema": SCHEMA,
         "name": report.name,
         "variant": report.variant,
         "vars": report.vars,
         "convention": report.convention,
-        "totals": report.totals._asdict(),
+        "totals": totals,
         "rows": [
             {
                 "path": row.path,
@@ -26,6 +29,7 @@ def to_dict(report: Report) -> dict[str, Any]:
                 "repeat": row.repeat,
                 "depth": row.depth,
                 **row.figures._asdict(),
+                **(row.training._asdict() if row.training else {}),
             }
             for row in report.rows
         ],

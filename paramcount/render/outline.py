@@ -79,11 +79,12 @@ def looks(branch: Branch) -> Hashable:
 def together(same: list[Branch], path: str) -> Branch:
     """Branches that look the same as one that stands for them all."""
     first = same[0]
+    training = [branch.row.training for branch in same if branch.row.training]
     row = first.row._replace(
         path=path,
         repeat=sum(branch.row.repeat for branch in same),
         figures=Figures.total([branch.row.figures for branch in same]),
-        training=first.row.training and TrainingFigures.total([branch.row.training for branch in same]),
+        training=TrainingFigures.total(training) if training else None,
     )
     below = zip(*[branch.below for branch in same], strict=True)
     return Branch(row, [together(list(each), path + each[0].row.path.removeprefix(first.row.path)) for each in below])

@@ -26,7 +26,7 @@ class Heading(NamedTuple):
 
 
 def counted(title: str, name: str, write: Callable[[int], str]) -> Heading:
-    return Heading(title, lambda row, totals: write(getattr(row.figures, name)), lambda row: -getattr(row, name), True)
+    return Heading(title, lambda row, totals: write(getattr(row, name)), lambda row: -getattr(row, name), True)
 
 
 HEADINGS = {
@@ -56,7 +56,17 @@ HEADINGS = {
     "bar": Heading("", lambda row, totals: "", lambda row: -row.macs),
     "note": Heading("note", lambda row, totals: row.note, lambda row: row.note),
 }
+WITH_TRAINING = {  # raises ArgumentError where a report is not of training
+    **HEADINGS,
+    "backward_macs": counted("backward", "backward_macs", decimal),
+    "recomputed_macs": counted("recomputed", "recomputed_macs", decimal),
+    "train_macs": counted("step", "train_macs", decimal),
+    "train_flops": counted("step FLOPs", "train_flops", decimal),
+    "optimizer_elementwise": counted("optimizer", "optimizer_elementwise", decimal),
+}
 USUAL = ("layer", "kind", "setting", "output", "repeat", "params", "weights", "macs", "share", "bar", "note")
+IN_TRAINING = ("layer", "kind", "setting", "output", "repeat", "params", "macs", "backward_macs", "train_macs", "note")
+WITH_REMAT = (*IN_TRAINING[:-2], "recomputed_macs", *IN_TRAINING[-2:])
 IF_ANY = ("setting", "repeat", "note")  # left out where no row has one
 DROPPED = ("bar", "kind", "setting", "share", "repeat", "weights", "output", "note")  # the least important first
 SHORTENED = {"layer": 18, "setting": 12, "kind": 10, "note": 14}  # columns of text, and how wide they stay
@@ -81,14 +91,16 @@ def render(
     if any(type(each) is not int for each in report.totals):
         raise ArgumentError("a sweep has many tables", hint="count one variant alone, and print that")
     encoding = encoding or terminal.encoding()
-    chosen = [known(name) for name in columns] if columns else None
-    order = HEADINGS[known(sort)].key if sort else None
+    chosen = [known(name, WITH_TRAINING) for name in columns] if columns else None
+    order = WITH_TRAINING[known(sort, WITH_TRAINING)].key if sort else None
+    step = report.step
+    usual = USUAL if step is None else WITH_REMAT if step.remat else IN_TRAINING
     width = width or terminal.width()
     title = middle(printable(report.name + (f":{report.variant}" if report.variant else "")), width, "…")
     below = [wrapped(line, width) for line in (report.convention, status) if line]
     parts = [
         terminal.written(title, encoding),
-        lay_out(report, depth, chosen, order, width, encoding, colour),
+        lay_out(report, depth, chosen, order, width, encoding, colour, WITH_TRAINING, usual),
         terminal.written(totals(report, units=width >= 50), encoding),
         terminal.written("\n".join(below), encoding),
     ]
@@ -228,7 +240,17 @@ def totals(report: Report, units: bool = True) -> str:
         ("activations", figures.activations, decimal),
         ("bytes of the parameters", figures.param_bytes, binary),
     ]
+    if report.training and report.step:
+        lines += [
+            ("backward MACs", report.training.backward_macs, decimal),
+            ("recomputed MACs", report.training.recomputed_macs, decimal),
+            ("MACs of a step", report.training.train_macs, decimal),
+            ("FLOPs of a step", report.training.train_flops, decimal),
+            ("elementwise: softmax cross entropy", report.step.loss_elementwise, decimal),
+            (f"elementwise: {report.step.optimizer}", report.training.optimizer_elementwise, decimal),
+        ]
     left_out = {"  of which tables": 0, "  of which training only": 0, "  active for one token": figures.params}
+    left_out["recomputed MACs"] = 0
     shown = [
         (label, grouped(n), write(n) if units and n >= 1000 else "")
         for label, n, write in lines
