@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from paramcount.cli import Parser, at_least_one
 from paramcount.errors import MissingPackageError
 
 USAGE = 'paramcount trace MODULE:FUNCTION --args "TYPE[SIZES]" ... [options]'
@@ -39,9 +40,7 @@ def run(arguments: list[str]) -> int:
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    from paramcount.cli import Parser, at_least_one
-
+def parser() -> Parser:
     parser = Parser(
         prog="paramcount trace",
         usage=USAGE,
