@@ -139,11 +139,15 @@ def sequences(draw):
     return items
 
 
-def check(make, sizes):
-    """`make` a network for each size; alone and as a Column they count the same, and JAX does what is counted."""
+def check(make, sizes, frozen):
+    """`make` a network for each size; alone and as a Column they count the same, and JAX does what is counted.
+
+    It is trained with the row of the number `frozen` frozen, if there is one.
+    """
     alone = [count(make(size)).totals for size in sizes]
     check_columns(make, sizes, alone)
-    verification = verify(make(sizes[0]), abstract=True)
+    paths = [row.path for row in count(make(sizes[0])).rows]
+    verification = verify(make(sizes[0]), abstract=True, train=True, freeze=paths[frozen : frozen + 1])
     assert verification.ok, str(verification)
 
 
@@ -161,16 +165,17 @@ def check_columns(make, sizes, alone):
 
 
 SIZES = st.lists(st.integers(4, 20), min_size=2, max_size=4)
+FROZEN = st.integers(0, 20)
 
 
 @settings(max_examples=40, deadline=None)
-@given(images(), SIZES)
-def test_images(network, sizes):
+@given(images(), SIZES, FROZEN)
+def test_images(network, sizes, frozen):
     channels, items = network
-    check(lambda size: Network(items, input=Shape((size, 7, channels), "image")), sizes)
+    check(lambda size: Network(items, input=Shape((size, 7, channels), "image")), sizes, frozen)
 
 
 @settings(max_examples=30, deadline=None)
-@given(sequences(), SIZES)
-def test_sequences(items, sizes):
-    check(lambda size: Network(items, input=Shape((size,), "tokens")), sizes)
+@given(sequences(), SIZES, FROZEN)
+def test_sequences(items, sizes, frozen):
+    check(lambda size: Network(items, input=Shape((size,), "tokens")), sizes, frozen)
