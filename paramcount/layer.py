@@ -62,7 +62,8 @@ class Param:
     """One tensor: its named axes with their sizes, its role, and how it starts.
 
     Roles: weight (kernels), table (embeddings, positions, scales), bias, norm, buffer (running statistics).
-    Initializers: fan_in (normal, variance 1 / all axes but the last), normal (deviation 0.02), zeros, ones.
+    Initializers: fan_in (normal, variance 1 / all axes but the last), normal (deviation 0.02), zeros, ones, log_range
+    (the logarithms of 1, 2, ... along the last axis).
     """
 
     axes: dict[str, Size]

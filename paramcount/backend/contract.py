@@ -19,7 +19,7 @@ from paramcount.fields import Padding, Whole
 from paramcount.layer import ROLES, Layer, Shape
 from paramcount.numeric import Column
 
-INITIALIZERS = ("fan_in", "normal", "zeros", "ones")
+INITIALIZERS = ("fan_in", "normal", "zeros", "ones", "log_range")
 GROWTH: tuple[Callable[[int], int], ...] = (lambda n: n, lambda n: n + 1, lambda n: 2 * n)
 MULTIPLES: tuple[Callable[[int], int], ...] = (lambda n: n, lambda n: 2 * n, lambda n: 3 * n)
 Variant = tuple[Layer, tuple[Shape, ...]]

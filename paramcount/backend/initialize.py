@@ -77,6 +77,9 @@ def values(tensor: Tensor, seed: int, place: str) -> numpy.ndarray:
     init = tensor.param.init
     if init in ("zeros", "ones"):
         return numpy.full(tensor.shape, init == "ones", numpy.float32)
+    if init == "log_range":
+        logarithms = numpy.log(numpy.arange(1, tensor.shape[-1] + 1, dtype=numpy.float32))
+        return numpy.tile(logarithms, (*tensor.shape[:-1], 1))
     generator = numpy.random.Generator(numpy.random.SFC64((seed, int.from_bytes(place.encode()))))
     drawn = generator.standard_normal(tensor.shape, numpy.float32)
     drawn *= 0.02 if init == "normal" else prod(tensor.param.shape[:-1]) ** -0.5
