@@ -128,7 +128,7 @@ def check_gradient(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
         at_hand = given | others
         arguments = [at_hand[name] for name in inputs]
         outputs = layer.forward({name: at_hand[name] for name in declared}, *arguments, context=Context(train=True))
-        return sum(output.sum() for output in results(outputs) if numpy.issubdtype(output.dtype, numpy.floating))
+        return sum((each.sum() for each in results(outputs) if numpy.issubdtype(each.dtype, numpy.floating)), 0.0)
 
     alone = [tensors, *([name] for name in numbers)] if contractions else []
     for chosen in filter(None, [tensors + numbers, *alone]):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from paramcount.errors import Position, SpecError, quote
@@ -74,7 +75,8 @@ class Builder:
         """A layer on the value that arrives, and on those that its fields lead to."""
         inputs = (self.arrived(),) if layer.takes_prev else ()
         if path_fields(type(layer)):
-            inputs += self.extra_inputs(layer)
+            layer, more = self.extra_inputs(layer)
+            inputs += more
         self.merge(layer, inputs, name)
 
     def merge(self, layer: Layer, inputs: tuple[Value, ...], name: str | None = None) -> None:
@@ -91,9 +93,13 @@ class Builder:
             raise SpecError(f"more than {LAYERS:,} layers after expansion", hint="lower the repeats")
         self.prev, self.results = outputs[0], outputs
 
-    def extra_inputs(self, layer: Layer) -> tuple[Value, ...]:
-        """The values of the layer's fields that take a path, in their order; those left out are skipped."""
+    def extra_inputs(self, layer: Layer) -> tuple[Layer, tuple[Value, ...]]:
+        """The values of the layer's fields that take a path, in their order, and the layer that takes them.
+
+        Fields without a value are skipped; the layer then has None there, where a path led to an input not given.
+        """
         found: list[Value] = []
+        missing: dict[str, Any] = {}
         for field, check in path_fields(type(layer)):
             path = getattr(layer, field)
             if path is None:
@@ -104,9 +110,11 @@ class Builder:
                 value = self.optional_path(path, field)
                 if value is not None:
                     found.append(value)
-                elif not check.none:
+                elif check.none:
+                    missing[field] = None
+                else:
                     raise SpecError(f"{quote(layer.kind)} needs a value for {quote(field)}", argument=field)
-        return tuple(found)
+        return replace(layer, **missing) if missing else layer, tuple(found)
 
     # Values
 

@@ -1,0 +1,152 @@
+"""What a position adds to attention's scores by its distance alone: relative, offsets."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.errors import ArgumentError, ShapeError
+from paramcount.fields import Flag, PerAxis, Whole, field
+from paramcount.layer import Layer, Param, Shape, Work, along
+from paramcount.numeric import Size, require
+
+
+@dataclass(frozen=True)
+class Relative(Layer, kind="relative"):
+    """A table with a row for each distance and a column for each head, as the biases (heads, queries, keys).
+
+    With `grid`, a number or [h, w], the positions are those of a window and the table has (2h - 1) · (2w - 1) rows,
+    the distance's row from the top, then its column. With `query` and `key`, numbers of positions in a sequence, the
+    table's rows are T5's buckets: near distances one by one, farther ones by their logarithm up to `max_distance`,
+    half of them for keys after the query unless `causal`. The last query stands at the last key.
+    Costs nothing: each bias is looked up.
+    Sources: https://arxiv.org/abs/2103.14030, https://arxiv.org/abs/1910.10683
+
+    >>> str(Relative(grid=7).output_shape(Shape.of(169, 3)))
+    '3×49×49'
+    """
+
+    grid: Any = field(PerAxis(none=True), None)
+    query: Any = field(Whole(none=True), None)
+    key: Any = field(Whole(none=True), None)
+    causal: bool = field(Flag(), False)
+    max_distance: int = field(Whole(), 128)
+
+    by_name = ("grid", "query", "key", "causal", "max_distance")
+    examples = (
+        ({"grid": 3}, (25, 2)),
+        ({"grid": (2, 4)}, (21, 3)),
+        ({"query": 5, "key": 7}, (8, 2)),
+        ({"query": 6, "key": 6, "causal": True, "max_distance": 20}, (8, 3)),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.grid is None) == (self.query is None and self.key is None):
+            raise ArgumentError(
+                "`relative` takes either `grid` or `query` and `key`",
+                hint="`grid: 7` for the positions of a window, `query: T, key: S` for those of a sequence",
+            )
+        if self.grid is None and (self.query is None or self.key is None):
+            missing = "key" if self.key is None else "query"
+            raise ArgumentError(f"`relative` needs `{missing}` too", hint="give the number of positions of both")
+
+    def setting(self, *inputs: Shape) -> str:
+        if self.grid is not None:
+            return "×".join(map(str, along("grid", self.grid, 2)))
+        return f"{self.query}×{self.key}" + " causal" * self.causal
+
+    def output_shape(self, table: Shape) -> Shape:
+        if table.rank != 2 or table.layout == "tokens":
+            raise ShapeError(
+                f"`relative` needs a table of two axes, distances and heads, and got {table.layout} {table}",
+                hint="put `parameter: [(2 * window - 1) ** 2, heads]` before it",
+            )
+        rows, heads = table.sizes
+        if self.grid is None:
+            each = rows if self.causal else rows // 2
+            require(each >= 2, "a table of {} rows has too few buckets", rows, error=ShapeError)
+            message = "max_distance {} is not beyond the {} distances that have a bucket each"
+            require(self.max_distance > each // 2, message, self.max_distance, each // 2, argument="max_distance")
+            return Shape((heads, self.query, self.key))
+        height, width = along("grid", self.grid, 2)
+        distances = (2 * height - 1) * (2 * width - 1)
+        message = "the table has {} rows, and a grid of {} by {} has {} distances"
+        require(rows == distances, message, rows, height, width, distances, error=ShapeError, argument="grid")
+        return Shape((heads, height * width, height * width))
+
+    def params(self, table: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, table: Shape) -> Work:
+        return Work()
+
+    def forward(self, params: dict[str, Any], table: Any, *, context: Any) -> Any:
+        from jax import numpy as jnp
+
+        if self.grid is None:
+            distances = jnp.arange(1 - self.key, self.query)  # of every query from every key, from -(S - 1) to T - 1
+            distances = distances + self.key - self.query
+            return table.T[:, self.buckets(distances, len(table))[self.places()]]
+        height, width = along("grid", self.grid, 2)
+        row, column = jnp.divmod(jnp.arange(height * width), width)
+        rows = row[:, None] - row + height - 1
+        columns = column[:, None] - column + width - 1
+        return table.T[:, rows * (2 * width - 1) + columns]
+
+    def places(self) -> Any:
+        """For each query and key, where their distance stands among all of them."""
+        from jax import numpy as jnp
+
+        return jnp.arange(self.query)[:, None] - jnp.arange(self.key) + self.key - 1
+
+    def buckets(self, behind: Any, count: int) -> Any:
+        """The bucket of each distance, of which positive ones lie behind the query."""
+        from jax import numpy as jnp
+
+        each = count if self.causal else count // 2
+        exact = each // 2
+        size = jnp.maximum(behind, 0) if self.causal else abs(behind)
+        logarithm = jnp.log(jnp.maximum(size, exact) / exact) / math.log(self.max_distance / exact)
+        far = jnp.minimum(exact + (logarithm * (each - exact)).astype(jnp.int32), each - 1)
+        bucket = jnp.where(size < exact, size, far)
+        return bucket if self.causal else bucket + each * (behind < 0)
+
+
+@dataclass(frozen=True)
+class Offsets(Layer, kind="offsets"):
+    """A source of every distance in a window, on a logarithmic scale from -1 to 1: ((2h - 1) · (2w - 1), 2).
+
+    A small network of dense layers makes the table for `relative` of it, as in Swin v2. It ignores the value that
+    arrives, and costs nothing: the distances depend on `grid`, a number or [h, w], alone.
+    Source: https://arxiv.org/abs/2111.09883
+
+    >>> str(Offsets(8).output_shape())
+    '225×2'
+    """
+
+    grid: int | Sequence[int] = field(PerAxis())
+
+    takes_prev = False
+    examples = (({"grid": 3},), ({"grid": (2, 4)},), ({"grid": 1},))
+
+    def setting(self, *inputs: Shape) -> str:
+        return "×".join(map(str, along("grid", self.grid, 2)))
+
+    def output_shape(self) -> Shape:
+        height, width = along("grid", self.grid, 2)
+        distances: Size = (2 * height - 1) * (2 * width - 1)
+        return Shape.of(distances, 2)
+
+    def params(self) -> dict[str, Param]:
+        return {}
+
+    def work(self) -> Work:
+        return Work()
+
+    def forward(self, params: dict[str, Any], *, context: Any) -> Any:
+        from jax import numpy as jnp
+
+        axes = [jnp.arange(1 - size, size) / max(size - 1, 1) for size in along("grid", self.grid, 2)]
+        steps = 8 * jnp.stack(jnp.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+        return jnp.sign(steps) * jnp.log2(abs(steps) + 1) / 3  # log2(8 + 1) / 3: near 1
