@@ -67,8 +67,8 @@ class Attend(Layer, kind="attend"):
         (queries, heads, width), (keys, groups, key_width) = query.sizes, key.sizes
         message = "the query is {} wide and the key {}"
         require(width == key_width, message, width, key_width, error=ShapeError, argument="key")
-        message = "{} heads of the query do not divide by {} of the key"
-        require(heads % groups == 0, message, heads, groups, error=ShapeError, argument="key")
+        message, hint = "{} heads of the query do not divide by the {} of the key", "key heads must divide query heads"
+        require(heads % groups == 0, message, heads, groups, error=ShapeError, hint=hint, argument="key")
         alike = (value.sizes[0] == keys) & (value.sizes[1] == groups)
         message = "key {} and value {} differ in their positions or heads"
         require(alike, message, key, value, error=ShapeError, argument="value")

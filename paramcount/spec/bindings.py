@@ -27,26 +27,29 @@ class Read(NamedTuple):
 class Bindings:
     """Values of variables, and the loop passes that want to know which expressions read theirs.
 
-    `base` are the bindings of the file's own variables, without those of blocks and loops.
+    `base` are the bindings of the file's own variables, without those of blocks and loops. `defaults` are the
+    expressions of a block's arguments that were not given, with what they were computed from.
     """
 
-    __slots__ = ("base", "frames", "values")
+    __slots__ = ("base", "defaults", "frames", "values")
 
     def __init__(
         self,
         values: dict[str, Any],
         frames: tuple[tuple[frozenset[str], list[Read]], ...] = (),
         base: Bindings | None = None,
+        defaults: dict[str, tuple[Expression, Shape | None]] | None = None,
     ) -> None:
         self.values = values
         self.frames = frames
         self.base = base or self
+        self.defaults = defaults or {}
 
     def inside(self, values: dict[str, Any], reads: list[Read]) -> Bindings:
         """The bindings of one pass: inner variables hide outer ones."""
         own = frozenset(values)
         frames = tuple((names - own, record) for names, record in self.frames if not names <= own)
-        return Bindings({**self.values, **values}, (*frames, (own, reads)), self.base)
+        return Bindings({**self.values, **values}, (*frames, (own, reads)), self.base, self.defaults)
 
     def evaluate(self, expression: Expression, shape: Shape | None) -> Any:
         """The value of an expression for the value that arrives."""

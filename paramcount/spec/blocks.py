@@ -16,7 +16,7 @@ from paramcount.spec.items import ItemSyntax, SpecItem, bind
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence, read_text
 from paramcount.spec.reading import read_items, read_path
 from paramcount.spec.source import read_source
-from paramcount.spec.written import ANY_KIND, Maker, Template, Written, read_template, read_value
+from paramcount.spec.written import ANY_KIND, Formula, Maker, Template, Written, read_template, read_value
 from paramcount.suggest import argument_hint, nearest
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "blocks")
@@ -84,6 +84,8 @@ class SpecBlock(Block):
                 values[name] = self.arguments[name]
             elif default is not None:
                 values[name] = default.evaluate(bindings, shape)
+                if isinstance(default, Formula):
+                    bindings.defaults[name] = default.expression, shape
         return bind(self.definition.items, bindings)
 
 

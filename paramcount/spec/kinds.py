@@ -106,9 +106,22 @@ def show_formula(error: ParamcountError, written: list, bindings: Bindings, shap
         if isinstance(value, FromDefaults):
             bindings, value = bindings.base, value.inner
         if name == error.argument and isinstance(value, Formula) and error.position is None:
-            text, known = value.expression.text, with_values(value.expression, bindings, shape)
-            error.message += f" (from {quote(text)})" if IDENTIFIER.match(text) else f" ({quote(text)} is {known})"
+            expression = value.expression
+            text, known = expression.text, with_values(expression, bindings, shape)
+            parts = [f"from {quote(text)}" if IDENTIFIER.match(text) else f"{quote(text)} is {known}"]
+            for argument, default, entered in fractions(expression, bindings):
+                parts.append(f"{quote(argument)} is {quote(default.text)}: {with_values(default, bindings, entered)}")
+                error.hint = f"give {quote(argument)}"
+            error.message += f" ({'; '.join(parts)})"
             error.position = value.position
+
+
+def fractions(expression: Expression, bindings: Bindings) -> list[tuple[str, Expression, Shape | None]]:
+    """The block's arguments in an expression that were not given and whose defaults are no whole numbers."""
+    found = [(name, bindings.values[name]) for name in expression.names if name in bindings.defaults]
+    return [
+        (name, *bindings.defaults[name]) for name, value in found if isinstance(value, float) and not value.is_integer()
+    ]
 
 
 def with_values(expression: Expression, bindings: Bindings, shape: Shape | None) -> str:
