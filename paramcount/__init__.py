@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # for editors
     )
     from paramcount.graph.loops import Repeat
     from paramcount.graph.network import Network
-    from paramcount.layer import Item, Layer, Param, Shape, Work
+    from paramcount.layer import Contraction, Item, Layer, Param, Shape, Work
     from paramcount.report import Report, count
     from paramcount.spec.load import load, loads
     from paramcount.traced import Trace
@@ -63,7 +63,7 @@ HOMES = {
     "graph.items": "Add Concat Do From Gate Let Multiply Pop Residual Subtract With",
     "graph.loops": "Repeat",
     "graph.network": "Network",
-    "layer": "Item Layer Param Shape Work",
+    "layer": "Contraction Item Layer Param Shape Work",
     "report": "Report count",
     "spec.load": "load loads",
     "traced": "Trace",

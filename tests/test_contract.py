@@ -8,7 +8,7 @@ import pytest
 from paramcount.backend.contract import check_example, check_layer, examples
 from paramcount.errors import Undecided
 from paramcount.fields import Whole, field
-from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.layer import Contraction, Layer, Param, Shape, Work
 from paramcount.layers import MODULES, find
 from paramcount.numeric import Column, decide
 
@@ -107,7 +107,19 @@ class WrongForOneSetting(Affine):
         return Work(x.elements * (2 if isinstance(self.out, Column) else self.out))
 
 
+class LosesMacs(Affine):
+    def contractions(self, x):
+        return ()
+
+
+class OneOperand(Affine):
+    def contractions(self, x):
+        return (Contraction(self.work(x).macs, ((0,),)),)
+
+
 BREACHES = {
+    LosesMacs: "contractions say 0",
+    OneOperand: "with the gradient by",
     WrongShape: "output_shape says",
     WrongMacs: "work says 41 MACs, forward does 40",
     FloatMacs: "not int",

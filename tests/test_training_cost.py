@@ -100,6 +100,9 @@ def test_pieces_steps_and_experts():
     # What is carried depends on the weights from the second step on; all steps are one program.
     cell = [Add([[Dense(8)], [From("h"), Dense(8)]])]
     assert backward([Scan({"h": [8]}, cell, {"h": "prev"})], (5, 6)) == [5 * 48, 2 * 5 * 64]
+    # What a step computes matters through the steps after it.
+    late = Scan({"h": [6]}, [Let({"n": [Dense(6)]}), From("h")], {"h": "n"})
+    assert backward([late, Dense(2)], (5, 6)) == [5 * 36, 2 * 60]
     assert backward([frozen(Scan({"h": [8]}, cell, {"h": "prev"})), Dense(2)], (5, 6)) == [0, 0, 80]
     # Two of four experts for each of five tokens; the router first.
     experts = [Moe(4, 2, [Dense(16), Dense(6)])]
@@ -122,6 +125,9 @@ def test_operands_of_contractions():
 def test_whatever_reaches_no_output_has_no_gradient():
     lost = Let({"_lost": [Dense(3)]})
     assert backward([Dense(6), lost, Dense(2)], 6) == [36, 0, 24]
+    # Of three passes that begin at the data again, the last one's result is used.
+    again = Repeat(3, [From("data"), Dense(6)])
+    assert backward([With(Relu(), name="data"), Dense(6), again], 6) == [0, 36]
 
 
 def test_several_inputs_and_outputs_of_training():
@@ -160,6 +166,10 @@ def test_recomputed_are_the_passes_that_a_gradient_goes_through():
     assert count(items, 6, train=True).recomputed_macs == 0
     first = count([frozen(Repeat(3, [Dense(6)])), Repeat(2, [Dense(6)])], 6, train=True, remat=True)
     assert first.recomputed_macs == 2 * 36
+    # A pass is computed again with all that is in it, frozen loops too.
+    side = Add(["prev", [From("data"), frozen(Repeat(3, [Dense(6)]))]])
+    whole = count([With(Relu(), name="data"), Repeat(2, [side, Dense(6)])], 6, train=True, remat=True)
+    assert whole.recomputed_macs == 2 * (3 * 36 + 36)
 
 
 @pytest.mark.parametrize("optimizer, operations", [("sgd", 2), ("momentum", 4), ("adam", 14)])

@@ -9,7 +9,7 @@ from paramcount.backend.verify import verify
 from paramcount.backend.verify_training import compare_training
 from paramcount.cli import main
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Add, Concat, From, Let, Residual, With
+from paramcount.graph.items import Add, Concat, Do, From, Let, Residual, With
 from paramcount.graph.loops import Repeat
 from paramcount.graph.network import Network
 from paramcount.layer import Contraction, Layer, Param, Shape, Work
@@ -23,6 +23,8 @@ from paramcount.layers.embedding import Embedding
 from paramcount.layers.parameter import Parameter
 from paramcount.layers.pointwise import Pointwise
 from paramcount.layers.pool import AvgPool
+from paramcount.layers.reshape import Flatten
+from paramcount.layers.route import Router
 from paramcount.spec.load import load, shipped_specs
 
 SMALL = {"resnet": "18", "vgg": "11"}
@@ -75,6 +77,13 @@ STRUCTURES = {
     "scan of two": [
         Dense(6),
         Scan({"h": [6], "c": [6]}, [Let({"n": JOINED}), Add(["n", "c"])], {"h": "n", "c": "prev"}),
+    ],
+    "late scan": [Dense(6), Scan({"h": [6]}, [Let({"n": JOINED}), From("h")], {"h": "n"}), Dense(2)],
+    "numbers of experts": [
+        Let({"weights": [Dense(6), With(Router(4, 2), into=["w", "chosen"]), Dense(3)]}),
+        From("chosen"),
+        With(Do([Embedding(4, 5), Flatten(), Dense(3)]), frozen=True),
+        Concat(["prev", [From("weights"), Flatten()]]),
     ],
     "frozen scan": [Dense(6), With(Scan({"h": [8]}, CELL, {"h": "prev"}), frozen=True), Dense(3)],
     "experts": [Dense(6), MIXTURE, Dense(3)],
