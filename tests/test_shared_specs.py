@@ -7,16 +7,20 @@ from paramcount.report import count
 from paramcount.spec.load import load
 
 SPECS = (
+    "bahdanau",
     "densenet121",
     "detector",
     "efficientnet_v2_s",
     "fcn_resnet50",
+    "frames",
     "googlenet",
     "inception_v3",
     "lora",
+    "mamba",
     "mobilenet_v3",
     "regnet_y",
     "retinanet",
+    "seq2seq",
     "shufflenet_v2",
     "siamese",
 )

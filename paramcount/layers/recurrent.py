@@ -64,8 +64,9 @@ class Recurrent(Layer):
             yield layer, self.out * self.directions if layer else channels
 
     def setting(self, *inputs: Shape) -> str:
-        parts = (f"{self.layers} layers", self.layers != 1), ("bidirectional", self.bidirectional)
-        return ", ".join(text for text, shown in parts if shown)
+        if self.layers == 1:
+            return "bidirectional" if self.bidirectional else ""
+        return f"{self.layers}×bidirectional" if self.bidirectional else f"{self.layers} layers"
 
     def output_shape(self, x: Shape, *states: Shape) -> tuple[Shape, ...]:
         if x.layout == "tokens" or x.rank not in (1, 2):

@@ -24,6 +24,7 @@ from paramcount.layers.normalize import LocalResponseNorm
 from paramcount.layers.pool import AvgPool, MaxPool
 from paramcount.layers.prelu import Prelu
 from paramcount.layers.rearrange import Rearrange
+from paramcount.layers.recurrent import Gru, Lstm, Rnn
 from paramcount.layers.regularize import Dropout
 from paramcount.layers.reshape import Reshape
 from paramcount.layers.resize import PixelShuffle, Upsample
@@ -52,7 +53,6 @@ SKIPPED = {
     "LPPool2d": "there is no such pool",
     "Unfold": "windows as a value of their own: no such kind",
     "Fold": "windows as a value of their own: no such kind",
-    **dict.fromkeys(("LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell"), LATER),
     "MultiheadAttention": LATER,
     **dict.fromkeys(("TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer"), LATER),
 }
@@ -99,6 +99,15 @@ def flattened(k, rank):
     return [[Rearrange(f"{' '.join(names)} -> {' '.join(after)}")]]
 
 
+def recurrent(layer, k):
+    """A cell is a layer on features. PyTorch has two bias vectors or none."""
+    renamed = {"num_layers": "layers", "bidirectional": "bidirectional", "proj_size": "projection"}
+    options = {ours: k[theirs] for theirs, ours in renamed.items() if theirs in k}
+    if "nonlinearity" in k:
+        options["function"] = k["nonlinearity"]
+    return [[layer(k["hidden_size"], biases=2 if k.get("bias", True) else 0, **options)]]
+
+
 def ours(case):
     """The ways to write a case in our layers: lists of items."""
     k, rank = case["kwargs"], len(case["input"][0])
@@ -119,6 +128,12 @@ def ours(case):
             return [[Embedding(k["num_embeddings"], k["embedding_dim"])]]
         case "EmbeddingBag":
             return [[Embedding(k["num_embeddings"], k["embedding_dim"]), GlobalPool()]]
+        case "LSTM" | "LSTMCell":
+            return recurrent(Lstm, k)
+        case "GRU" | "GRUCell":
+            return recurrent(Gru, k)
+        case "RNN" | "RNNCell":
+            return recurrent(Rnn, k)
         case "BatchNorm":
             return [[BatchNorm(affine=k.get("affine", True))]]
         case "InstanceNorm":
@@ -168,17 +183,23 @@ def ours(case):
 
 LAST_AXIS = {"Linear", "LayerNorm", "RMSNorm", "Softmax", "GLU", "Dropout", "EmbeddingBag"}  # channels last already
 WHOLE = {"Flatten", "Unflatten"}  # the batch is part of the example
-UNBATCHED = {"Linear": 1, "Embedding": 1, "Conv2d": 3}  # this rank has no batch
+SEQUENCES, CELLS = {"LSTM", "GRU", "RNN"}, {"LSTMCell", "GRUCell", "RNNCell"}
+UNBATCHED = {"Linear": 1, "Embedding": 1, "Conv2d": 3, **dict.fromkeys(SEQUENCES, 2)}  # this rank has no batch
 
 
 def example(case, sizes):
     """The batch, and one example's sizes with the channels last."""
     kind = case["type"]
+    if isinstance(sizes[0], list):  # several results, of which the first goes on
+        sizes = sizes[0]
+    if kind in SEQUENCES and len(sizes) == 3 and not case["kwargs"].get("batch_first"):
+        steps, batch, width = sizes
+        return batch, (steps, width)
     if kind in WHOLE:
         return 1, tuple(sizes)
     batch = 1 if len(case["input"][0]) == UNBATCHED.get(kind) else sizes[0]
     sizes = sizes if len(case["input"][0]) == UNBATCHED.get(kind) else sizes[1:]
-    if kind in LAST_AXIS or kind == "Embedding":
+    if kind in LAST_AXIS | SEQUENCES | CELLS or kind == "Embedding":
         return batch, tuple(sizes)
     return batch, (*sizes[1:], sizes[0])
 
