@@ -1,9 +1,10 @@
-"""Recurrent layers, by PyTorch's equations: each step's gates see its input and the state that the step before left.
+"""Recurrent layers, by PyTorch's equations.
 
-They take a sequence, or features as a single step, and give several results: the sequence of outputs, the last state
-and, for `lstm`, the last cell (`into: [memory, h, c]`). `layers` are stacked, each on the outputs of the one below.
-`bidirectional` adds a pass from the end to every layer; the outputs of both stand beside each other. The first state,
-zeros unless `state` gives it, and the last one have the shape (layers × directions, out), or (out,) where that is one.
+At each step the gates see its input and the state that the step before left. The layers take a sequence, or features as
+a single step, and give several results: the sequence of outputs, the last state and, for `lstm`, the last cell (`into:
+[memory, h, c]`). `layers` are stacked, each on the outputs of the one below. `bidirectional` adds a pass from the end
+to every layer; the outputs of both stand beside each other. The first state, zeros unless `state` gives it, and the
+last one have the shape (layers × directions, out), or (out,) where that is one.
 """
 
 from collections.abc import Iterator

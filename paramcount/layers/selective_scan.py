@@ -1,4 +1,4 @@
-"""State-space layers, whose state decays and takes up input by amounts that depend on each step."""
+"""State space: a state whose decay and intake depend on each step."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +13,8 @@ from paramcount.numeric import decide, product
 class SelectiveScan(Layer, kind="selective_scan"):
     """Mamba's recurrence: each channel keeps a state, h = exp(step · A) · h + step · x · write, and gives h · read.
 
-    `step` is (T, d) like the value that arrives, `write` and `read` are (T, state). Tables: `decay`, (d, state), that
-    holds log(-A), and `skip`, (d,), by which x is added. MACs: T · d · state, those of h · read. Elementwise:
+    `step` is (T, d) like the value that arrives, x; `write` and `read` are (T, state). Tables: `decay`, (d, state), that
+    holds log(-A), and `skip`, (d,), whose product with x is added. MACs: T · d · state, those of h · read. Elementwise:
     7 · T · d · state, so that both make the 9 operations of the authors' rule.
     Source: https://arxiv.org/abs/2312.00752
 
