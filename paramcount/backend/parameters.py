@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import Any, NamedTuple
 
-import jax
 from jax.tree_util import tree_flatten_with_path
 
 from paramcount.errors import ArgumentError
@@ -123,7 +122,3 @@ def names(path: Any) -> tuple[str, ...]:
 
 def is_array(leaf: Any) -> bool:
     return hasattr(leaf, "shape") and hasattr(leaf, "dtype")
-
-
-def abstract(leaf: Any) -> Any:
-    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)

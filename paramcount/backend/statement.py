@@ -77,7 +77,7 @@ class Cell:
     def row(self, path: Path, depth: int) -> TracedRow:
         [repeat] = self.times if len(self.times) == 1 else (1,)
         note = "; ".join(self.notes)
-        kind = "parameters" if self.kind == "scope" else self.kind
+        kind = "parameters" if self.kind == "scope" and self.parameters else self.kind
         return row(path, kind, depth, self.figures, self.passes, self.shape, max(repeat, 1), note, True)
 
 
@@ -150,9 +150,9 @@ class Branch:
         if not self.inner:
             assert self.cell is not None
             return [self.cell.row(path, depth)]
-        below = [self.cell.row((*path, REST), depth + 1)] if self.cell else []
-        for name, branch in self.inner.items():
-            below += branch.rows((*path, name), depth + 1)
+        below = [row for name, branch in self.inner.items() for row in branch.rows((*path, name), depth + 1)]
+        if self.cell:
+            below.append(self.cell.row((*path, REST), depth + 1))
         if not path:
             return below
         leaves = [row for row in below if row.leaf]

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from paramcount.backend.following import Following
-from paramcount.backend.parameters import Parameters, abstract, is_array
+from paramcount.backend.parameters import Parameters, is_array
 from paramcount.backend.statement import Statement
 from paramcount.backend.walker import UNKNOWN, alive
 from paramcount.errors import ArgumentError, quote
@@ -49,7 +49,7 @@ def trace(
         positional, named = jax.tree_util.tree_unflatten(tree, values)
         return fn(*positional, **named)
 
-    arrays = [abstract(leaf) for leaf, array in zip(leaves, traced, strict=True) if array]
+    arrays = [leaf for leaf, array in zip(leaves, traced, strict=True) if array]
     closed, results = jax.make_jaxpr(flat, return_shape=True)(*arrays)
     parameters = Parameters(params, args, kwargs, closed.consts)
     jaxpr, used = alive(closed)

@@ -76,12 +76,10 @@ def totals(report: Trace) -> str:
     lines = [("MACs counted" if report.uncounted else "MACs", report.macs, decimal)]
     lines += [(f"  {PASSES[name]}", getattr(report, name), decimal) for name in passes(report)]
     lines += [("FLOPs", report.flops, decimal), ("elementwise operations", report.elementwise, decimal)]
-    if report.params or report.buffers:
-        lines += [
-            ("params", report.params, decimal),
-            ("buffers", report.buffers, decimal),
-            ("bytes of the parameters", report.param_bytes, binary),
-        ]
+    if report.params:
+        lines += [("params", report.params, decimal), ("bytes of the parameters", report.param_bytes, binary)]
+    if report.buffers:
+        lines += [("buffers", report.buffers, decimal)]
     shown = [(label, grouped(n), write(n) if n >= 1000 else "") for label, n, write in lines]
     text = tabulate(
         shown, tablefmt="plain", colalign=("left", "right", "right"), disable_numparse=True, preserve_whitespace=True

@@ -1,5 +1,7 @@
 """Models of Flax (linen and nnx) and Equinox, traced as they are, against closed forms worked out here."""
 
+from typing import Any
+
 import pytest
 
 jax = pytest.importorskip("jax")
@@ -252,11 +254,11 @@ class TestEquinox:
 
     def test_cnn(self, eqx):
         class Net(eqx.Module):
-            conv0: eqx.nn.Conv2d
-            conv1: eqx.nn.Conv2d
-            norm0: eqx.nn.BatchNorm
-            norm1: eqx.nn.BatchNorm
-            head: eqx.nn.Linear
+            conv0: Any
+            conv1: Any
+            norm0: Any
+            norm1: Any
+            head: Any
 
             def __init__(self, key):
                 self.conv0 = eqx.nn.Conv2d(3, 8, 3, padding=1, key=key)
@@ -283,7 +285,7 @@ class TestEquinox:
 
     def test_lstm(self, eqx):
         class Net(eqx.Module):
-            cell: eqx.nn.LSTMCell
+            cell: Any
 
             def __init__(self, key):
                 self.cell = eqx.nn.LSTMCell(6, 7, key=key)
@@ -300,11 +302,11 @@ class TestEquinox:
     @pytest.mark.parametrize("remat", [False, True])
     def test_transformer(self, eqx, remat):
         class Block(eqx.Module):
-            norm0: eqx.nn.LayerNorm
-            norm1: eqx.nn.LayerNorm
-            attend: eqx.nn.MultiheadAttention
-            up: eqx.nn.Linear
-            down: eqx.nn.Linear
+            norm0: Any
+            norm1: Any
+            attend: Any
+            up: Any
+            down: Any
 
             def __init__(self, key):
                 self.norm0, self.norm1 = eqx.nn.LayerNorm(WIDTH), eqx.nn.LayerNorm(WIDTH)
@@ -319,7 +321,7 @@ class TestEquinox:
 
         class Transformer(eqx.Module):
             start: jax.Array
-            blocks: Block
+            blocks: Any
 
             def __init__(self, key):
                 self.start = jnp.zeros(WIDTH)
