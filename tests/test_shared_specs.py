@@ -16,6 +16,7 @@ SPECS = (
     "googlenet",
     "inception_v3",
     "lora",
+    "maxvit_t",
     "mamba",
     "mobilenet_v3",
     "regnet_y",
@@ -23,6 +24,10 @@ SPECS = (
     "seq2seq",
     "shufflenet_v2",
     "siamese",
+    "swin_t",
+    "swin_v2_t",
+    "t5_small",
+    "whisper_tiny",
 )
 
 

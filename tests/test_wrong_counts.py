@@ -124,6 +124,53 @@ CASES = {
         {},
         {"params": 1_792, "macs": 64 * 27 * 50_176, "output": "224×1×64"},
     ),
+    "19 attention's projections": (
+        "input: {sequence: [580, 512]}",
+        "[attention: 4]",
+        {},
+        {"params": 1_050_624, "macs": 4 * 580 * 512**2 + 2 * 580**2 * 512},
+    ),
+    **{
+        f"20 {heads} heads": (
+            "input: {sequence: [300, 448]}",
+            f"[attention: {heads}]",
+            {},
+            {"params": 804_608, "macs": 4 * 300 * 448**2 + 2 * 300**2 * 448},
+        )
+        for heads in (4, 8)
+    },
+    "21 attention alone": (
+        "inputs: {x: {image: {height: 64, width: 12, channels: 64}}}",
+        "[attend: {query: x, key: x, value: x}]",
+        {},
+        {"params": 0, "macs": 6_291_456, "flops": 12_582_912},
+    ),
+    "22 attention by einsum": (
+        "input: {sequence: [10, 16]}",
+        "[attention: {heads: 1, head_dim: 2}]",
+        {},
+        {"params": 150, "macs": 3 * 10 * 16 * 2 + 2 * 100 * 2 + 10 * 2 * 16, "flops": 3_360},
+    ),
+    "23 heads of a width of their own": (
+        "input: {sequence: [1, 2560]}",
+        "[attention: {heads: 32, kv_heads: 8, head_dim: 128, bias: false, rope: true, qk_norm: true}]",
+        {},
+        {"weights": 26_214_400, "norms": 2 * 128},
+    ),
+    "23 Qwen3-4B": (
+        "input: {tokens: [1]}",
+        """
+  - {embedding: [151936, 2560], share: tokens}
+  - repeat: 36
+    do:
+      - residual: [rms_norm, attention: {heads: 32, kv_heads: 8, head_dim: 128, bias: false, qk_norm: true}]
+      - residual: [rms_norm, ffn: {hidden: 9728, activation: silu, gated: true, bias: false}]
+  - rms_norm
+  - dense: {out: 151936, bias: false, tied: tokens}
+""",
+        {},
+        {"params": 4_022_468_096},
+    ),
     "25 tied embedding": (
         "input: {tokens: [5]}",
         "[{embedding: [1000, 64], name: table}, dense: {out: 1000, bias: false, tied: table}]",
@@ -222,6 +269,45 @@ CASES = {
         "[dense: 8, dense: 2]",
         {},
         {"params": 40 + 18, "macs": 32 + 16},
+    ),
+    "54 active experts of Mixtral-8x7B": (
+        "input: {tokens: [1]}",
+        """
+  - embedding: [32000, 4096]
+  - repeat: 32
+    do:
+      - residual: [rms_norm, attention: {heads: 32, kv_heads: 8, bias: false}]
+      - residual:
+          - rms_norm
+          - moe:
+              experts: 8
+              top_k: 2
+              body: [ffn: {hidden: 14336, activation: silu, gated: true, bias: false}]
+  - rms_norm
+  - dense: {out: 32000, bias: false}
+""",
+        {},
+        {"params": 46_702_792_704, "active_params": 12_879_925_248},
+    ),
+    "56 three matrices in Qwen1.5-72B": (
+        "input: {tokens: [1]}",
+        """
+  - embedding: [152064, 8192]
+  - repeat: 80
+    do:
+      - residual: [rms_norm, attention: {heads: 64, out_bias: false}]
+      - residual: [rms_norm, ffn: {hidden: 24576, activation: silu, gated: true, bias: false}]
+  - rms_norm
+  - dense: {out: 152064, bias: false}
+""",
+        {},
+        {"params": 72_287_920_128},
+    ),
+    "58 a mask changes no count": (
+        "inputs: {x: {image: {height: 8192, width: 32, channels: 128}}}",
+        "[attend: {query: x, key: x, value: x, causal: true}]",
+        {},
+        {"macs": 549_755_813_888},
     ),
     **{
         f"48 {dtype}": (

@@ -85,31 +85,25 @@ class Relative(Layer, kind="relative"):
         from jax import numpy as jnp
 
         if self.grid is None:
-            distances = jnp.arange(1 - self.key, self.query)  # of every query from every key, from -(S - 1) to T - 1
-            distances = distances + self.key - self.query
-            return table.T[:, self.buckets(distances, len(table))[self.places()]]
+            places = jnp.arange(self.query)[:, None] - jnp.arange(self.key) + self.key - 1
+            return table.T[:, jnp.asarray(self.buckets(len(table)))[places]]
         height, width = along("grid", self.grid, 2)
         row, column = jnp.divmod(jnp.arange(height * width), width)
         rows = row[:, None] - row + height - 1
         columns = column[:, None] - column + width - 1
         return table.T[:, rows * (2 * width - 1) + columns]
 
-    def places(self) -> Any:
-        """For each query and key, where their distance stands among all of them."""
-        from jax import numpy as jnp
-
-        return jnp.arange(self.query)[:, None] - jnp.arange(self.key) + self.key - 1
-
-    def buckets(self, behind: Any, count: int) -> Any:
-        """The bucket of each distance, of which positive ones lie behind the query."""
-        from jax import numpy as jnp
+    def buckets(self, count: int) -> Any:
+        """The bucket of each distance, from the key that is farthest ahead to the one farthest behind."""
+        import numpy
 
         each = count if self.causal else count // 2
         exact = each // 2
-        size = jnp.maximum(behind, 0) if self.causal else abs(behind)
-        logarithm = jnp.log(jnp.maximum(size, exact) / exact) / math.log(self.max_distance / exact)
-        far = jnp.minimum(exact + (logarithm * (each - exact)).astype(jnp.int32), each - 1)
-        bucket = jnp.where(size < exact, size, far)
+        behind = numpy.arange(1 - self.query, self.key)
+        size = numpy.maximum(behind, 0) if self.causal else abs(behind)
+        logarithm = numpy.log(numpy.maximum(size, exact) / exact) / math.log(self.max_distance / exact)
+        far = numpy.minimum(exact + (logarithm * (each - exact)).astype(int), each - 1)
+        bucket = numpy.where(size < exact, size, far)
         return bucket if self.causal else bucket + each * (behind < 0)
 
 

@@ -433,6 +433,23 @@ def test_mistakes_inside_shipped_blocks_lead_to_their_use(item, words):
         assert word in str(error)
 
 
+@pytest.mark.parametrize(
+    ("width", "item", "words"),
+    [
+        (100, "attention: 12", ["`cin / heads`: 100 / 12", "hint: give `head_dim`"]),
+        (1, "attention: 49", ["`cin / heads`: 1 / 49", "hint: give `head_dim`"]),
+        (96, "attention: {heads: 12, kv_heads: 5}", ["12 heads", "5 of the key", "must divide"]),
+    ],
+)
+def test_heads_that_do_not_divide(width, item, words):
+    """Rows 21 and 63."""
+    (error,) = refused(f"input: {{sequence: [6, {width}]}}\nlayers:\n  - {item}\n")
+    assert error.position.file == "blocks/attention.yaml"
+    assert str(error).endswith("in block `attention`, used at spec.yaml:3:5")
+    for word in words:
+        assert word in str(error)
+
+
 def test_a_mistake_in_the_last_pass_of_a_loop():
     (error,) = refused(with_vars("n: 4", '{repeat: 5, conv: {out: "8 // (n - i)", kernel: 3}}'))
     assert places([error]) == ["4:32"]
