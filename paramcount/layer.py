@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.fields import REQUIRED, Check, Kind, field
+from paramcount.fields import REQUIRED, Check, Kind, field, field_checks
 from paramcount.numeric import Size, product
 
 LAYOUTS = {"features": 1, "sequence": 2, "image": 3, "volume": 4, "tokens": 1}
@@ -57,8 +57,7 @@ class Shape:
         return "×".join(map(str, self.sizes)) if self.sizes else "scalar"
 
 
-@dataclass(frozen=True)
-class Param:
+class Param(NamedTuple):
     """One tensor: its named axes with their sizes, its role, and how it starts.
 
     Roles: weight (kernels), table (embeddings, positions, scales), bias, norm, buffer (running statistics).
@@ -139,8 +138,8 @@ class Layer(Item, ABC):
     def __init_subclass__(cls, kind: str = "", **rest: Any) -> None:
         super().__init_subclass__(**rest)
         if kind:
-            cls.kind = kind
             registry[kind] = cls
+        cls.kind = kind or cls.__dict__.get("kind") or cls.__name__.lower()  # one of no kind still needs a name
 
     def __post_init__(self) -> None:
         for name, check, default in self.validations():
@@ -156,7 +155,7 @@ class Layer(Item, ABC):
         """Each argument's name and check, in positional order, `norm` and `activation` last."""
         found = cls.__dict__.get("_checks")
         if found is None:
-            pairs = [(each.name, each.metadata["check"]) for each in fields(cls)]
+            pairs = field_checks(cls)
             found = tuple(pairs[2:] + pairs[:2])
             cls._checks = found  # type: ignore[attr-defined]
         return found
