@@ -26,8 +26,8 @@ class ParamcountError(Exception):
     def __init__(
         self,
         message: str,
-        *,
         hint: str = "",
+        *,
         position: Position | None = None,
         argument: str | None = None,
     ) -> None:

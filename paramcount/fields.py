@@ -189,6 +189,27 @@ def field(check: Check, default: Any = REQUIRED) -> Any:
 
 def whole_number(name: str, value: Any) -> Any:
     """The value as a whole number; 32.0 is one, 11.2 and true are not."""
+def field_checks(layer: type) -> list[tuple[str, Check]]:
+    """Each field of a layer's class with its check; raises ArgumentError for a class that is no layer yet."""
+    name, fields = quote(layer.__name__), dataclasses.fields(layer)
+    known = [each.name for each in fields]
+    annotations = getattr(layer, "__annotations__", {})
+    if any(each not in known and "ClassVar" not in str(annotation) for each, annotation in annotations.items()):
+        hint = f"write `@dataclass(frozen=True)` above `class {layer.__name__}`"
+        raise ArgumentError(f"the layer {name} has arguments and is no dataclass", hint=hint)
+    missing = sorted(getattr(layer, "__abstractmethods__", ()))
+    if missing:
+        hint = "a layer has the methods output_shape, params, work and forward"
+        raise ArgumentError(f"the layer {name} has no method {', '.join(map(quote, missing))}", hint=hint)
+    found = [(each.name, each.metadata.get("check")) for each in fields]
+    for argument, check in found:
+        if not isinstance(check, Check):
+            message = f"the argument {quote(argument)} of the layer {name} does not say what it takes"
+            hint = f"write `{argument}: int = field(Whole())`, or another check of `paramcount.fields`"
+            raise ArgumentError(message, hint=hint)
+    return found
+
+
     if isinstance(value, Column):
         return value
     if isinstance(value, int) and not isinstance(value, bool):

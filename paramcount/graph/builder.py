@@ -8,6 +8,7 @@ from typing import Any
 
 from paramcount.errors import Position, SpecError, quote
 from paramcount.fields import ValuePath, ValuePaths
+from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Scope
 from paramcount.graph.tree import Element, Group, Node, Tie, Value
 from paramcount.layer import Item, Layer, Shape
@@ -81,7 +82,8 @@ class Builder:
 
     def merge(self, layer: Layer, inputs: tuple[Value, ...], name: str | None = None) -> None:
         """A layer on values that are at hand."""
-        given = layer.output_shape(*[value.shape for value in inputs])
+        shapes = tuple([value.shape for value in inputs])
+        given = checked_shape(layer, shapes) if is_foreign(layer) else layer.output_shape(*shapes)
         outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (Value(given, self.dormant),)
         node = Node(self.called(layer.kind) if name is None else name, layer, inputs, outputs)
         node.frozen, node.training_only = self.frozen, self.dormant

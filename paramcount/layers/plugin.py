@@ -53,6 +53,7 @@ def run(path: str, name: str, source: bytes) -> None:
     try:
         exec(compiled(path, source), module.__dict__)
         refuse_taken(path, name, before)
+        check_classes(path, name, source)
     except Exception as error:
         del sys.modules[name]
         for kind in [kind for kind, layer in registry.items() if layer.__module__ == name]:
@@ -89,6 +90,18 @@ def refuse_taken(path: str, name: str, before: dict[str, type[Layer]]) -> None:
             raise ArgumentError(
                 f"{quote(path)} defines the kind {quote(kind)}, which exists", hint="give it another name"
             )
+
+
+def check_classes(path: str, name: str, source: bytes) -> None:
+    """Raise ArgumentError, with its line, for a file's class that is no complete layer."""
+    for layer in [layer for layer in registry.values() if layer.__module__ == name]:
+        try:
+            layer.checks()
+        except ArgumentError as error:
+            head = b"class " + layer.__name__.encode()
+            lines = [number for number, line in enumerate(source.splitlines(), 1) if line.startswith(head)]
+            error.position = Position(path, lines[0] if lines else 1, 1)
+            raise
 
 
 def taken(kind: str) -> bool:

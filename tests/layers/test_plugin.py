@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paramcount.fields import Whole, field
-from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.layer import Contraction, Layer, Param, Shape, Work
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,13 @@ class Bilinear(Layer, kind="KIND"):
 
     def work(self, x: Shape) -> Work:
         return Work(self.out * x.channels * (x.channels + 1))
+
+    def contractions(self, x: Shape) -> tuple[Contraction, ...]:
+        halves = self.out * x.channels
+        return (
+            Contraction(halves * x.channels, (("weight",), (0,))),
+            Contraction(halves, (("weight", 0), (0,))),
+        )
 
     def forward(self, params, x, *, context):
         return (params["weight"] @ x) @ x
@@ -188,3 +195,88 @@ def test_an_entry_point_does_not_replace_a_kind(written, tmp_path, monkeypatch):
     offer(tmp_path, monkeypatch, "greedy_layers", SQUARE.replace("KIND", "conv"), "conv = greedy_layers:Bilinear")
     assert find("conv").__module__ == "paramcount.layers.conv"
     assert plugin.from_entry_point("conv") is None
+
+
+@pytest.mark.parametrize(
+    "before, after, message, hint",
+    [
+        ("@dataclass(frozen=True)\n", "", "`Bilinear` has arguments and is no dataclass", "`@dataclass(frozen=True)`"),
+        ("def work(", "def cost(", "`Bilinear` has no method `work`", "output_shape, params, work and forward"),
+        (" = field(Whole())", "", "`out` of the layer `Bilinear` does not say what it takes", "field(Whole())"),
+    ],
+)
+def test_a_class_that_is_no_layer(written, before, after, message, hint):
+    text = SQUARE.replace("KIND", "quadratic").replace(before, after)
+    path = written(text)
+    with pytest.raises(ArgumentError) as caught:
+        plugin.load_plugin(path)
+    assert message in caught.value.message and hint in caught.value.hint
+    line = text.splitlines().index('class Bilinear(Layer, kind="quadratic"):') + 1
+    assert caught.value.position[:2] == (path, line)
+    assert "quadratic" not in registry
+
+
+WORK = "return Work(self.out * x.channels * (x.channels + 1))"
+
+
+@pytest.mark.parametrize(
+    "before, after, message, line",
+    [
+        (WORK, "return Work(self.out * 0.5)", "`work` of `quadratic` gives `1.5`, and a count is a whole number", 0),
+        (WORK, "pass", "`work` of `quadratic` gives `None`", 0),
+        (WORK, "return Work(x.width)", "`work` of `quadratic` failed: AttributeError: 'Shape' object has no", 1),
+        ("return Shape.of(self.out)", "return self.out", "`output_shape` of `quadratic` gives `3`", 0),
+        ("return Shape.of(self.out)", "return Shape.of(self.out / 2)", "`output_shape` of `quadratic` gives `1.5`", 0),
+        ('}, "weight")}', '}, "weight")}, 1', "`params` of `quadratic` gives", 0),
+    ],
+)
+def test_an_error_of_a_method_has_its_place_in_the_file(written, before, after, message, line):
+    text = SQUARE.replace("KIND", "quadratic").replace(before, after)
+    path = written(text)
+    plugin.load_plugin(path)
+    with pytest.raises(SpecError) as caught:
+        loads(spec("quadratic"))
+    assert caught.value.message.startswith(message)
+    method = next(number for number, each in enumerate(text.splitlines(), 1) if f"def {message.split('`')[1]}(" in each)
+    assert caught.value.position[:2] == (path, method + line)
+
+
+def test_a_refusal_of_a_layer_stands_at_its_place_in_the_spec(written):
+    raised = 'raise ShapeError("too wide", "make it narrow")'
+    text = SQUARE.replace("KIND", "quadratic").replace("return Shape.of(self.out)", raised)
+    plugin.load_plugin(
+        written(
+            text.replace("import Whole", "import ShapeError, Whole").replace(
+                "from paramcount.fields import ShapeError, Whole, field",
+                "from paramcount.errors import ShapeError\nfrom paramcount.fields import Whole, field",
+            )
+        )
+    )
+    with pytest.raises(ParamcountError, match="<text>:1:33: too wide\nhint: make it narrow"):
+        loads(spec("quadratic"))
+
+
+def test_a_layer_of_no_kind_is_called_by_its_class():
+    from dataclasses import dataclass
+
+    from paramcount.layer import Layer, Work
+    from paramcount.layers.dense import Dense
+
+    @dataclass(frozen=True)
+    class Doubled(Layer):
+        def output_shape(self, x):
+            return x
+
+        def params(self, x):
+            return {}
+
+        def work(self, x):
+            return Work(macs=x.elements)
+
+        def forward(self, params, x, *, context):
+            return 2 * x
+
+    report = count([Dense(8), Doubled(), Doubled()], 4)
+    assert [row.path for row in report.rows] == ["dense0", "doubled0", "doubled1"]
+    assert report.macs == 4 * 8 + 8 + 8
+    assert "doubled" not in registry
