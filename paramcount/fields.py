@@ -219,9 +219,8 @@ def field_checks(layer: type) -> list[tuple[str, Check]]:
     if isinstance(value, float) and math.isfinite(value):
         hint = "use `//`, `ceil(...)`, `floor(...)` or `round8(...)`"
         raise ArgumentError(f"{name}: {value:.10g} is not a whole number", hint=hint, argument=name)
-    array = getattr(value, "dtype", None)
-    if array is not None:
-        return Column.whole(name, value)
+    if hasattr(value, "dtype"):
+        return Column.whole(name, value) if getattr(value, "ndim", 0) else whole_number(name, value.item())
     raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
 
 

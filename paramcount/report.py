@@ -12,7 +12,7 @@ from paramcount.errors import ArgumentError, quote
 from paramcount.figures import Counted, Figures, Row, TrainingFigures
 from paramcount.graph.network import Network
 from paramcount.layer import Item
-from paramcount.numeric import Size, require
+from paramcount.numeric import Column, Size, require
 
 if TYPE_CHECKING:
     from paramcount.training import Step

@@ -86,11 +86,11 @@ def bytes_of(size: Size, dtype: str) -> Any:
     >>> bytes_of(3, "int4"), bytes_of(1000, "bfloat16")
     (2, 2000)
     """
-    bits = BITS.get(dtype)
+    bits = BITS.get(dtype) if isinstance(dtype, str) else None
     if bits is None:
         from paramcount.suggest import nearest
 
-        guess = nearest(dtype, tuple(BITS))
+        guess = nearest(str(dtype), tuple(BITS))
         hint = f"did you mean `{guess}`?" if guess else "one of " + ", ".join(BITS)
         raise ArgumentError(f"unknown dtype {quote(dtype)}", hint=hint, argument="dtype")
     return ceil_div(size * bits, 8)

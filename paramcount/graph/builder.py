@@ -44,6 +44,8 @@ class Builder:
 
     def run(self, items: Iterable[Item]) -> None:
         """Expand items one after the other."""
+        if isinstance(items, (Item, str)) or not isinstance(items, Iterable):
+            raise SpecError(f"{quote(repr(items))} is not a list of items", hint="put it into a list: `[...]`")
         for item in items:
             self.build(item)
 
@@ -292,11 +294,13 @@ def argumentless(item: Any) -> Item:
         return item
     from paramcount.layers import find
 
-    layer = find(item)
+    layer = find(item) if isinstance(item, str) else None
     if layer is None:
         from paramcount.layers import MODULES
         from paramcount.suggest import kind_for
 
-        guess = kind_for(item, list(MODULES))
+        guess = kind_for(str(item), list(MODULES))
         raise SpecError(f"unknown kind {quote(item)}", hint=f"did you mean `{guess}`?" if guess else "")
+    if layer.required():
+        raise SpecError(f"{quote(item)} needs {quote(layer.required()[0])}", hint="give a layer instead of its kind")
     return layer()  # type: ignore[call-arg]

@@ -212,6 +212,10 @@ class With(Item):
     only: str | None = None
     frozen: bool = False
 
+    def __post_init__(self) -> None:
+        if self.only not in (None, "training"):
+            raise SpecError(f"`only` must be `training`, not {quote(self.only)}", argument="only")
+
     @property
     def kind(self) -> str:
         return getattr(self.item, "kind", "do")

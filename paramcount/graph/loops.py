@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError, SpecError
+from paramcount.fields import Whole
 from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.items import Do
 from paramcount.graph.tree import Loop, Pass, Value
 from paramcount.layer import Item
-from paramcount.numeric import decide
+from paramcount.numeric import decide, settle
 
 REMEMBERED = 8  # how many earlier bodies a pass is compared with
 
@@ -103,12 +104,16 @@ class Repeat(Passes):
     body: Sequence[Item]
     share: bool = False
 
+    def __post_init__(self) -> None:
+        self.count = settle(Whole(at_least=0)("count", self.count))
+
     @property
     def kind(self) -> str:  # type: ignore[override]
         return getattr(self.body_of(0), "kind", "do")
 
     def body_of(self, index: int) -> Item:
-        return self.body[0] if len(self.body) == 1 else Do(self.body)
+        alone = isinstance(self.body, Sequence) and len(self.body) == 1
+        return self.body[0] if alone else Do(self.body)
 
     def alike(self, index: int, earlier: int) -> bool:
         return True

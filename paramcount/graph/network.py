@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paramcount.errors import ArgumentError, Position, SpecError
+from paramcount.errors import ArgumentError, Position, SpecError, quote
+from paramcount.fields import Sizes
 from paramcount.graph.builder import Builder
 from paramcount.graph.tree import Graph, Value
 from paramcount.layer import LAYOUTS, Item, Shape
@@ -35,6 +36,10 @@ class Network:
     ) -> None:
         if (input is None) == (inputs is None):
             raise ArgumentError("a network needs `input`, or `inputs` by name", hint="e.g. input=(224, 224, 3)")
+        if inputs is not None and not (isinstance(inputs, Mapping) and inputs):
+            raise ArgumentError("`inputs` are shapes by name", hint='inputs={"picture": (224, 224, 3)}')
+        if outputs is not None and (isinstance(outputs, str) or not outputs):
+            raise ArgumentError("`outputs` is a list of names, or labels with names", hint='outputs=["prev"]')
         self.items = items
         self.inputs = {"input": shape_of(input)} if inputs is None else {k: shape_of(v) for k, v in inputs.items()}
         self.single = inputs is None
@@ -84,11 +89,18 @@ class Network:
 def shape_of(given: Any) -> Shape:
     """A shape from a Shape, a size, a tuple of sizes, or a mapping of one layout to its sizes."""
     if isinstance(given, Shape):
-        return given
-    if isinstance(given, Mapping):
+        layout, sizes = given.layout, given.sizes
+    elif isinstance(given, Mapping):
         if len(given) != 1 or next(iter(given)) not in LAYOUTS:
             raise ArgumentError("an input has one layout", hint="one of " + ", ".join(LAYOUTS))
         layout, sizes = next(iter(given.items()))
-        sizes = tuple(sizes) if isinstance(sizes, (list, tuple)) else (sizes,)
-        return Shape(sizes, layout)
-    return Shape.of(*given) if isinstance(given, (list, tuple)) else Shape.of(given)
+    else:
+        layout, sizes = None, given
+    sizes = Sizes()("a size of the input", sizes if isinstance(sizes, (list, tuple)) else [sizes])
+    if layout is None:
+        return Shape.of(*sizes)
+    if layout not in (*LAYOUTS, "plain"):
+        raise ArgumentError(f"unknown layout {quote(layout)}", hint="one of " + ", ".join(LAYOUTS))
+    if LAYOUTS.get(layout, len(sizes)) != len(sizes):
+        raise ArgumentError(f"the layout {quote(layout)} has {LAYOUTS[layout]} axes, and the input {len(sizes)}")
+    return Shape(sizes, layout)

@@ -6,7 +6,7 @@ from typing import Any
 
 from paramcount.errors import ParamcountError, SpecError, quote
 from paramcount.fields import Check
-from paramcount.layer import Shape
+from paramcount.layer import Item, Shape
 from paramcount.spec.bindings import EMPTY, Bindings
 from paramcount.spec.context import IDENTIFIER, Context, describe, empty, wrong
 from paramcount.spec.items import ItemSyntax, SpecItem
@@ -56,8 +56,8 @@ class KindValue(Written):
 
     def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
         word = self.inner.evaluate(bindings, shape)
-        if word is None:
-            return None
+        if word is None or isinstance(word, Item):  # a block in Python is given items too
+            return word
         item = self.item(word)
         return item.layer or SpecItem(item, bindings.base)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, Position, quote
 from paramcount.graph.block import Block
-from paramcount.layer import Shape
+from paramcount.layer import Item, Shape
 from paramcount.spec.bindings import EMPTY, Bindings
 from paramcount.spec.context import Context, File, empty, identifier, mapping_of, text_of, wrong
 from paramcount.spec.items import ItemSyntax, SpecItem, bind
@@ -90,6 +90,8 @@ class SpecBlock(Block):
 
 
 def brief(value: Any) -> str:
+    if isinstance(value, Item):
+        return value.kind
     return "×".join(map(str, value)) if isinstance(value, list) else str(value).lower() if value is True else str(value)
 
 
@@ -172,6 +174,9 @@ def block_class(name: str) -> type[Block]:
             if len(positional) > len(names):
                 raise ArgumentError(f"{quote(name)} takes at most {len(names)} positional arguments")
             given = {**dict(zip(names, positional, strict=False)), **named}
+            if len(given) < len(positional) + len(named):
+                twice = next(each for each in names[: len(positional)] if each in named)
+                raise ArgumentError(f"{quote(name)} is given {quote(twice)} twice", hint="by its place, and by name")
             for each in given:
                 if each not in names and each not in definition.inputs:
                     raise ArgumentError(

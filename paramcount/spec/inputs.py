@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.errors import Position, SpecError, quote
+from paramcount.errors import ArgumentError, Position, SpecError, quote
+from paramcount.fields import Whole
 from paramcount.layer import LAYOUTS, Shape
 from paramcount.spec.bindings import Bindings
 from paramcount.spec.context import RESERVED, Context, describe, mapping_of, text_of, wrong
@@ -35,16 +36,11 @@ class InputSyntax:
         sizes = []
         for written in self.sizes:
             size = written.evaluate(bindings, None)
-            if isinstance(size, float) and size.is_integer():
-                size = int(size)
-            if isinstance(size, bool) or not (
-                isinstance(size, int) or hasattr(size, "dtype") or hasattr(size, "array")
-            ):
-                message = f"a size of the input must be a whole number, not {quote(size)}"
-                raise SpecError(message, position=written.position)
-            if isinstance(size, int) and size < 1:
-                raise SpecError(f"a size of the input must be at least 1, not {size}", position=written.position)
-            sizes.append(size)
+            try:
+                sizes.append(Whole()("a size of the input", size))
+            except ArgumentError as error:
+                error.position = written.position
+                raise
         self.refuse_channels_first(sizes)
         return Shape(tuple(sizes), self.layout)
 

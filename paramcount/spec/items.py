@@ -9,6 +9,7 @@ from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.items import From, Skip, With
 from paramcount.graph.loops import Passes, too_many_passes
 from paramcount.layer import Item, Layer, Shape
+from paramcount.numeric import settle
 from paramcount.spec.bindings import Bindings, Read
 from paramcount.spec.written import (
     Maker,
@@ -184,10 +185,12 @@ def plain(template: Template | None) -> bool:
 
 
 def whole(value: Any, position: Position, what: str = "repeat") -> int:
+    value = settle(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise SpecError(f"`{what}` must be a whole number, not {quote(value)}", position=position)
+        shown = quote(str(value).lower() if isinstance(value, bool) else value)
+        raise SpecError(f"`{what}` must be a whole number, not {shown}", position=position)
     if value < 0:
         raise SpecError(f"`{what}` must be at least 0, not {value}", position=position)
     return value

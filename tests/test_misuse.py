@@ -1,0 +1,101 @@
+"""Networks written wrongly in Python are refused where they are written, and never counted as something else."""
+
+import numpy
+import pytest
+
+import paramcount as pc
+from paramcount.errors import ArgumentError, ParamcountError
+
+IMAGE = (8, 8, 3)
+CONV = pc.Conv(4, 3)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [(8, 8.5, 3), (8, -1, 3), (8, 0, 3), (8, "8", 3), (8, True, 3), {"image": [8, 8]}, {"image": None}],
+    ids=str,
+)
+def test_an_input_has_whole_sizes_that_fit_its_layout(given):
+    with pytest.raises(ArgumentError):
+        pc.count(CONV, given)
+
+
+@pytest.mark.parametrize("shape", [pc.Shape((8, 8), "image"), pc.Shape((8, 8, 3), "picture"), pc.Shape((8, 8.5, 3))])
+def test_so_does_a_shape(shape):
+    with pytest.raises(ArgumentError):
+        pc.count(CONV, shape)
+
+
+def test_sizes_are_whole_whatever_their_type():
+    assert pc.count(CONV, (8, 8.0, 3)).macs == 8 * 8 * 9 * 3 * 4
+    assert pc.count(pc.Conv(numpy.int64(4), numpy.int32(3)), (8, 8, numpy.uint8(3))).params == 9 * 3 * 4
+    assert pc.count(pc.Repeat(numpy.int64(3), [pc.Dense(3)]), 3).params == 3 * 12
+    with pytest.raises(ArgumentError, match=r"2\.5 is not a whole number"):
+        pc.Conv(numpy.float32(2.5), 3)
+
+
+@pytest.mark.parametrize("count", [-1, 2.5, "3", True, None])
+def test_a_repeat_has_a_whole_count(count):
+    with pytest.raises(ArgumentError):
+        pc.Repeat(count, [pc.Dense(3)])
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        pc.Residual(pc.Relu()),
+        pc.Do("relu"),
+        pc.Repeat(2, pc.Relu()),
+        pc.Moe(3, 1, pc.Dense(3)),
+        pc.Each("a -> a | 1", pc.Relu()),
+    ],
+    ids=lambda item: type(item).__name__,
+)
+def test_a_body_is_a_list(item):
+    with pytest.raises(ParamcountError, match="is not a list of items"):
+        pc.count(item, 3)
+
+
+def test_only_is_training():
+    with pytest.raises(ParamcountError, match="`only` must be `training`, not `inference`"):
+        pc.With(pc.Relu(), only="inference")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [(pc.Relu, "unknown kind"), (3, "unknown kind `3`"), ("dense", "needs `out`")]
+)
+def test_sugar_is_a_kind_without_arguments(kind, words):
+    with pytest.raises(ParamcountError, match=words):
+        pc.count(pc.Dense(3, activation=kind), 3)
+
+
+def test_a_shipped_block_takes_each_argument_once():
+    with pytest.raises(ArgumentError, match="`bottleneck` is given `out` twice"):
+        pc.Bottleneck(24, out=32)
+    assert pc.count(pc.Bottleneck(24, activation=pc.Relu()), IMAGE).params == pc.count(pc.Bottleneck(24), IMAGE).params
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"outputs": []}, {"outputs": "prev"}, {"inputs": {}}, {"inputs": ["a"]}, {}, {"input": 3, "inputs": {"a": 3}}],
+    ids=str,
+)
+def test_a_network_names_its_inputs_and_outputs(more):
+    more = more if "inputs" in more or not more else {"input": 3, **more}
+    with pytest.raises(ArgumentError):
+        pc.Network([pc.Relu()], **more)
+
+
+@pytest.mark.parametrize("how", [{"batch": None}, {"batch": [1, 2]}, {"batch": 2.0}, {"dtype": None}, {"dtype": int}])
+def test_batch_and_dtype(how):
+    with pytest.raises(ArgumentError):
+        pc.count(CONV, IMAGE, **how)
+
+
+def test_sizes_of_a_spec_may_be_numbers_of_a_sweep():
+    text = "{input: {image: [r, 8, 3]}, vars: {r: 8, n: 1}, layers: [{repeat: n, conv: [3, 3]}]}"
+    rows = numpy.array([8, 16])
+    per_row = 8 * 9 * 3 * 3
+    assert list(pc.count(pc.loads(text, r=rows)).macs.array) == [8 * per_row, 16 * per_row]
+    twice = pc.count(pc.loads(text, n=pc.Column.whole("n", [2, 2]), r=rows))
+    assert list(twice.macs.array) == [16 * per_row, 32 * per_row]
