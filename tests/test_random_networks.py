@@ -21,6 +21,7 @@ from paramcount.layers.global_pool import GlobalPool
 from paramcount.layers.norm import GroupNorm, InstanceNorm, LayerNorm, RmsNorm
 from paramcount.layers.pointwise import Pointwise
 from paramcount.layers.pool import AvgPool, MaxPool
+from paramcount.layers.recurrent import Gru, Lstm, Rnn
 from paramcount.layers.resize import Upsample
 from paramcount.numeric import Column
 from paramcount.report import count
@@ -109,7 +110,13 @@ def images(draw):
 @st.composite
 def sequence_item(draw, width):
     """An item on a sequence, and its output width."""
-    form, out = draw(st.integers(0, 7)), draw(WIDTHS)
+    form, out = draw(st.integers(0, 9)), draw(WIDTHS)
+    if form == 8:
+        both, kind = draw(st.booleans()), draw(st.sampled_from([Gru, Lstm, Rnn]))
+        return kind(out, draw(st.integers(1, 2)), both, draw(st.integers(0, 2))), out * (1 + both)
+    if form == 9:
+        cell = With(Gru(out, state="h"), into=["_output", "after"])
+        return Scan({"h": [out]}, [cell], {"h": "after"}), out
     if form == 0:
         return Residual([LayerNorm(), Dense(2 * width, activation="gelu"), Dense(width)]), width
     if form == 1:

@@ -13,7 +13,7 @@ from paramcount.numeric import decide, product
 class SelectiveScan(Layer, kind="selective_scan"):
     """Mamba's recurrence: each channel keeps a state, h = exp(step · A) · h + step · x · write, and gives h · read.
 
-    `step` is (T, d) like the value that arrives, x; `write` and `read` are (T, state). Tables: `decay`, (d, state), that
+    `step` is (T, d), as x, the value that arrives; `write` and `read` are (T, state). Tables: `decay`, (d, state),
     holds log(-A), and `skip`, (d,), whose product with x is added. MACs: T · d · state, those of h · read. Elementwise:
     7 · T · d · state, so that both make the 9 operations of the authors' rule.
     Source: https://arxiv.org/abs/2312.00752
