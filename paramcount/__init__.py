@@ -78,7 +78,14 @@ def __getattr__(name: str) -> "Any":
     from importlib import import_module
 
     if name in NAMES:
-        found = getattr(import_module(f"paramcount.{NAMES[name]}"), name)
+        try:
+            found = getattr(import_module(f"paramcount.{NAMES[name]}"), name)
+        except ModuleNotFoundError as error:
+            if error.name not in ("jax", "jaxlib"):
+                raise
+            from paramcount.errors import MissingPackageError
+
+            raise MissingPackageError(f"`{name}` needs JAX", hint='pip install "paramcount[jax]"') from error
     elif name[:1].isupper() and name in kinds():
         from paramcount.layers import find
 

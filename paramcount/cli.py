@@ -144,7 +144,6 @@ def load_spec(options: argparse.Namespace) -> Any:
 
 
 def run_count(network: Any, options: argparse.Namespace) -> int:
-    from paramcount.expect import compare
     from paramcount.report import count
 
     report = inference = count(network, batch=options.batch, dtype=options.dtype)
@@ -152,11 +151,7 @@ def run_count(network: Any, options: argparse.Namespace) -> int:
         names = ("batch", "dtype", "train", "freeze", "remat", "optimizer")
         report = count(network, **{name: getattr(options, name) for name in names})
     warn(network)
-    failure = None
-    try:
-        status = compare(network, inference)  # what a spec expects is said of inference
-    except CheckError as error:
-        failure, status = error, "expect: different"
+    status, failure = expected(network, inference)  # what a spec expects is said of inference
     if options.format == "json":
         from paramcount.render.json import render
 
@@ -175,10 +170,21 @@ def run_count(network: Any, options: argparse.Namespace) -> int:
     return 0
 
 
+def expected(network: Any, report: Any) -> tuple[str, CheckError | None]:
+    """What `expect` says of a report, and the error where a figure differs."""
+    from paramcount.expect import compare
+
+    try:
+        return compare(network, report), None
+    except CheckError as error:
+        return "expect: different", error
+
+
 def run_verify(network: Any, options: argparse.Namespace) -> int:
     if options.freeze and not options.train:
         raise ArgumentError("`--freeze` is for training", hint="add `--train`")
     from paramcount.render import terminal
+    from paramcount.report import count
 
     try:
         from paramcount.backend.verify import verify
@@ -189,7 +195,11 @@ def run_verify(network: Any, options: argparse.Namespace) -> int:
             raise
         raise MissingPackageError("`verify` needs JAX", hint='pip install "paramcount[jax]"') from error
     warn(network)
-    print(terminal.written(str(outcome), terminal.encoding()))
+    status, failure = expected(network, count(network))
+    print(terminal.written(f"{outcome}\n{status}", terminal.encoding()))
+    if failure is not None:
+        sys.stdout.flush()
+        raise failure
     return 0 if outcome.ok else 1
 
 

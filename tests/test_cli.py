@@ -240,6 +240,15 @@ def test_verify():
     out, err, code = run("verify", "mlp")
     assert (err, code) == ("", 0)
     assert "669,706" in out
+    assert out.splitlines()[-1] == "expect: equal (params, weights, macs)"
+
+
+def test_verify_checks_expect(spec):
+    pytest.importorskip("jax")
+    out, err, code = run("verify", f"{spec()}:wide")
+    assert code == 1
+    assert "all figures agree" in out and out.splitlines()[-1] == "expect: different"
+    assert "params: expected 245, counted 244, difference -1" in err
 
 
 def test_verify_without_jax(tmp_path):
