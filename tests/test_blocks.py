@@ -54,6 +54,29 @@ CASES = {
             "macs": (16 * 96 + 9 * 96 + 96 * 24) * 64 + 2 * 96 * 4,
         },
     ),
+    "attention": (
+        "{sequence: [10, 64]}",
+        "attention: 8",
+        {
+            "weights": 4 * 64 * 64,
+            "biases": 4 * 64,
+            "macs": 4 * 10 * 64 * 64 + 2 * 10 * 10 * 64,
+            # Biases, and 6 for each score.
+            "elementwise": 4 * 10 * 64 + 6 * 8 * 10 * 10,
+        },
+    ),
+    "attention with fewer keys, norms and rotary positions": (
+        "{sequence: [10, 64]}",
+        "attention: {heads: 6, kv_heads: 2, head_dim: 16, bias: false, rope: true, qk_norm: true, out: 32}",
+        {
+            "weights": 64 * 96 + 2 * 64 * 32 + 96 * 32,
+            "biases": 0,
+            "norms": 2 * 16,
+            "macs": 10 * (64 * 96 + 2 * 64 * 32 + 96 * 32) + 2 * 6 * 10 * 10 * 16,
+            # A norm with its scale and a turn for each query and key, and 6 for each score.
+            "elementwise": (4 + 3) * 10 * (96 + 32) + 6 * 6 * 10 * 10,
+        },
+    ),
     "one without norm and activation": (
         "{image: [8, 8, 4]}",
         "bottleneck: {out: 8, norm: none, activation: none}",
