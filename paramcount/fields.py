@@ -187,8 +187,6 @@ def field(check: Check, default: Any = REQUIRED) -> Any:
     return dataclasses.field(default=default, metadata={"check": check})
 
 
-def whole_number(name: str, value: Any) -> Any:
-    """The value as a whole number; 32.0 is one, 11.2 and true are not."""
 def field_checks(layer: type) -> list[tuple[str, Check]]:
     """Each field of a layer's class with its check; raises ArgumentError for a class that is no layer yet."""
     name, fields = quote(layer.__name__), dataclasses.fields(layer)
@@ -210,6 +208,8 @@ def field_checks(layer: type) -> list[tuple[str, Check]]:
     return found
 
 
+def whole_number(name: str, value: Any) -> Any:
+    """The value as a whole number; 32.0 is one, 11.2 and true are not."""
     if isinstance(value, Column):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
