@@ -21,6 +21,7 @@ LEVELS = [
     ("figures", "dependence", "freezing"),
     ("gradient",),
     ("training",),
+    ("counting",),
     ("report",),
     ("traced",),
     ("expect", "render", "backend"),
