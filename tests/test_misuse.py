@@ -62,7 +62,13 @@ def test_only_is_training():
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"), [(pc.Relu, "unknown kind"), (3, "unknown kind `3`"), ("dense", "needs `out`")]
+    ("kind", "words"),
+    [
+        (pc.Relu, r"the activation of `dense0` is the class `Relu`\nhint: write `Relu\(\)`"),
+        (3, "unknown kind `3` as the activation of `dense0`"),
+        ("swish", r"unknown kind `swish` as the activation of `dense0`\nhint: did you mean `silu`\?"),
+        ("dense", "`dense` needs `out` as the activation of `dense0`"),
+    ],
 )
 def test_sugar_is_a_kind_without_arguments(kind, words):
     with pytest.raises(ParamcountError, match=words):
@@ -99,3 +105,22 @@ def test_sizes_of_a_spec_may_be_numbers_of_a_sweep():
     assert list(pc.count(pc.loads(text, r=rows)).macs.array) == [8 * per_row, 16 * per_row]
     twice = pc.count(pc.loads(text, n=pc.Column.whole("n", [2, 2]), r=rows))
     assert list(twice.macs.array) == [16 * per_row, 32 * per_row]
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (pc.Relu, r"the class `Relu` is not an item\nhint: write `Relu\("),
+        ([pc.Relu()], r"is not an item\nhint: put several items into `Do\("),
+        ("relu", r"`'relu'` is not an item\nhint: use layers, blocks"),
+        (pc.Add("prev"), "`add` takes a list of paths"),
+    ],
+)
+def test_an_item_is_a_layer_a_block_or_a_form(item, words):
+    with pytest.raises(ParamcountError, match=words):
+        pc.count([pc.Dense(3), item], 3)
+
+
+def test_let_takes_a_mapping():
+    with pytest.raises(ParamcountError, match="`let` takes a mapping"):
+        pc.Let([("skip", "prev")])

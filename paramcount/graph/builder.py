@@ -53,8 +53,12 @@ class Builder:
         """Expand one item; its element is called `name`, or by its kind and ordinal."""
         self.count_steps(1)
         if not isinstance(item, Item):
-            message = f"{quote(repr(item))} is not an item"
-            raise SpecError(message, hint="use layers, blocks, and forms such as `Residual`")
+            if isinstance(item, type) and issubclass(item, Item):
+                hint = f"write `{item.__name__}(...)`, with its arguments"
+                raise SpecError(f"the class {quote(item.__name__)} is not an item", hint=hint)
+            hint = "use layers, blocks, and forms such as `Residual`"
+            hint = "put several items into `Do([...])`" if isinstance(item, (list, tuple)) else hint
+            raise SpecError(f"{quote(repr(item))} is not an item", hint=hint)
         item.place(self, name)
 
     def count_steps(self, steps: int) -> None:
@@ -69,9 +73,9 @@ class Builder:
             return
         self.open(layer.kind, name)
         self.leaf(layer)
-        for after in (layer.norm, layer.activation):
+        for what, after in (("norm", layer.norm), ("activation", layer.activation)):
             if after is not None:
-                self.build(argumentless(after))
+                self.build(argumentless(after, f"{what} of {quote(join_trail(self.trail))}"))
         self.close(layer.kind, Group("", layer.kind, made_by=self.children[0]))
 
     def leaf(self, layer: Layer, name: str | None = None) -> None:
@@ -288,8 +292,8 @@ def path_fields(kind: type[Layer]) -> tuple:
     return found
 
 
-def argumentless(item: Any) -> Item:
-    """A norm or an activation: an item as it is, or the kind that a word names."""
+def argumentless(item: Any, what: str) -> Item:
+    """A norm or an activation: an item as it is, or the kind that a word names; `what` it is of which layer."""
     if isinstance(item, Item):
         return item
     from paramcount.layers import find
@@ -299,8 +303,13 @@ def argumentless(item: Any) -> Item:
         from paramcount.layers import MODULES
         from paramcount.suggest import kind_for
 
+        if isinstance(item, type) and issubclass(item, Item):
+            hint = f"write `{item.__name__}()`, with its brackets"
+            raise SpecError(f"the {what} is the class {quote(item.__name__)}", hint=hint)
         guess = kind_for(str(item), list(MODULES))
-        raise SpecError(f"unknown kind {quote(item)}", hint=f"did you mean `{guess}`?" if guess else "")
+        hint = f"did you mean `{guess}`?" if guess else "give a kind that needs no argument, a layer, or None"
+        raise SpecError(f"unknown kind {quote(item)} as the {what}", hint=hint)
     if layer.required():
-        raise SpecError(f"{quote(item)} needs {quote(layer.required()[0])}", hint="give a layer instead of its kind")
+        message = f"{quote(item)} needs {quote(layer.required()[0])} as the {what}"
+        raise SpecError(message, hint="give a layer instead of its kind")
     return layer()  # type: ignore[call-arg]

@@ -163,6 +163,10 @@ class Let(Item):
 
     kind = "let"
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.values, Mapping):
+            raise SpecError("`let` takes a mapping of names to paths", hint='e.g. Let({"skip": "prev"})')
+
     def place(self, builder: Builder, name: str | None) -> None:
         builder.open("let", name)
         before = builder.prev
