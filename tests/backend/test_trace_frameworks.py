@@ -320,7 +320,7 @@ class TestEquinox:
                 return x + jax.vmap(lambda x: self.down(jax.nn.gelu(self.up(self.norm1(x)))))(x)
 
         class Transformer(eqx.Module):
-            start: jax.Array
+            start: Any
             blocks: Any
 
             def __init__(self, key):
