@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import islice, takewhile
 from typing import Any
 
 import jax
@@ -163,7 +164,8 @@ class Run:
         pieces = [split_pieces(self.values[whole], pattern, sizes) for pattern, sizes, whole, _ in mapped]
         results, self.buffers = jax.vmap(body, axis_name=axis, out_axes=(0, None))(*pieces)
         self.number = after
-        self.values[group.output] = join_pieces(results, group.pattern, group.sizes, group.source.shape)
+        shape = Shape.of(*self.values[group.source].shape)  # of one token inside `moe`
+        self.values[group.output] = join_pieces(results, group.pattern, group.sizes, shape)
 
     def steps(self, group: Steps) -> None:
         assert group.source and group.step and group.result and group.output
@@ -194,12 +196,9 @@ class Run:
         router, *children, combine = group.children
         assert isinstance(router, Node) and isinstance(combine, Node)
         self.node(router)
-        owner = self.leaves[self.number - 1].owner
-        own = owner.removesuffix(router.name)  # what the body owns stands next to the router
-        stacks = [
-            {path: each for path, each in tree.items() if path.startswith(own) and path != owner}
-            for tree in (self.params, self.buffers)
-        ]
+        body = takewhile(lambda leaf: group in leaf.bodies, islice(self.leaves, self.number, None))
+        owners = {path for leaf in body for path in (leaf.owner, leaf.tied)}
+        stacks = [{path: each for path, each in tree.items() if path in owners} for tree in (self.params, self.buffers)]
         one_token, context = self.context.inside("token")
         one_choice, context = context.inside("choice")
         after = self.number

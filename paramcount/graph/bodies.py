@@ -140,9 +140,18 @@ class Moe(Item):
         weights = builder.prev
         outer = builder.enter(closed=True)
         experts.entry = builder.prev = builder.value(source.shape)
+        around = builder.experts
+        builder.experts = (*around, experts.experts)
         builder.run(self.body)
+        builder.experts = around
         result = experts.result = builder.arrived()
         builder.leave(outer)
+        tokens = source.shape.spatial
+        if not same_sizes(result.shape.sizes[: len(tokens)], tokens) or result.shape.rank < source.shape.rank:
+            raise ShapeError(
+                f"the body of `moe` makes {result.shape} of {source.shape}",
+                hint="it works on each token by itself, and may change its width only",
+            )
         assert weights is not None
         chosen = builder.value(Shape.of(*weights.shape.sizes, *result.shape.sizes[source.shape.rank - 1 :]))
         builder.merge(Combine(), (weights, chosen), "combine")

@@ -10,6 +10,7 @@ from paramcount.errors import Position, SpecError, quote
 from paramcount.fields import ValuePath, ValuePaths
 from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Scope
+from paramcount.graph.sharing import same_experts
 from paramcount.graph.tree import Element, Group, Node, Tie, Value
 from paramcount.layer import Item, Layer, Shape
 from paramcount.numeric import decide
@@ -33,6 +34,7 @@ class Builder:
         self.taken: set[str] = set()  # names in the open group
         self.trail: list[str] = []  # the names of the open groups
         self.opened: list[tuple[list[Element], dict[str, int], set[str]]] = []  # what stood around them
+        self.experts: tuple[Any, ...] = ()  # how many there are in each `moe` around
         self.frozen = False
         self.dormant = False  # inside an item of training while expanding for inference
         self.steps = 0
@@ -185,6 +187,13 @@ class Builder:
                 argument="tied",
             )
         wanted = node.layer.params(*node.shapes)["weight"].shape
+        if not same_experts(weights.experts, self.experts):
+            raise SpecError(
+                f"tied to {quote(key)}, which stands outside of the `moe` around, or in another",
+                hint="a table outside is one for all experts; put the embedding and the `dense` into the same body",
+                position=position,
+                argument="tied",
+            )
         tables = {place: param.shape for place, param in weights.tensors.items() if len(param.shape) == 2}
         for (below, name), shape in tables.items():
             if decide(shape[0] == wanted[1]) and decide(shape[1] == wanted[0]):

@@ -9,7 +9,8 @@ from typing import Any
 from paramcount.errors import ShapeError, SpecError, quote
 from paramcount.graph.builder import Builder
 from paramcount.graph.scope import Weights
-from paramcount.graph.tree import Element, Group, Loop, Node, Share, join
+from paramcount.graph.sharing import homes, same_weights, tensors_below
+from paramcount.graph.tree import Node, Share, join
 from paramcount.layer import Item
 from paramcount.layers.merge import AddValues, MultiplyValues, SubtractValues
 from paramcount.numeric import decide
@@ -255,13 +256,14 @@ class With(Item):
         weights = builder.scope.root.weights
         element, owner = built[0], join(builder.here(), built[0].name)
         if self.share is not None:
-            tensors = tensors_below(element)
-            known = weights.setdefault(self.share, Weights(owner, tensors))
-            if known.owner != owner:
-                same_tensors(self.share, known.tensors, tensors)
+            mine = Weights(owner, tensors_below(element), builder.experts)
+            known = weights.setdefault(self.share, mine)
             element.share = Share(str(self.share), known.owner, known.owner == owner)
+            mine.homes = homes(element)
+            if known.owner != owner:
+                same_weights(self.share, known, mine)
         if self.name is not None and isinstance(element, Node):
-            weights.setdefault(self.name, Weights(owner, tensors_below(element)))
+            weights.setdefault(self.name, Weights(owner, tensors_below(element), builder.experts))
 
     def give_names(self, builder: Builder) -> None:
         if self.name is not None:
@@ -281,39 +283,3 @@ class With(Item):
             builder.scope.escape()
         if self.name is not None or self.push is not None:
             builder.results = (builder.prev,)
-
-
-def tensors_below(element: Element, path: str = "") -> dict[tuple[str, str], Any]:
-    """The tensors that an element owns, by the path below it and the name."""
-    match element:
-        case Node():
-            return {(path, name): param for name, param in element.params().items()}
-        case Group():
-            found: dict[tuple[str, str], Any] = {}
-            for child in element.children:
-                found.update(tensors_below(child, join(path, child.name)))
-            return found
-        case Loop():
-            found = {}
-            for index, each in enumerate(element.order()):
-                if each.child is not None:
-                    found.update(tensors_below(each.child, path + ("" if element.shared else f"[{index}]")))
-            return found
-    return {}
-
-
-def same_tensors(key: str, first: dict, second: dict) -> None:
-    """Raise SpecError unless two uses of shared weights have the same tensors."""
-    position = getattr(key, "position", None)
-    for place in {**first, **second}:
-        one, two = first.get(place), second.get(place)
-        if one is None or two is None or not decide(one.shape == two.shape):
-            shapes = ["nothing" if each is None else "×".join(map(str, each.shape)) for each in (one, two)]
-            where = join(*place)
-            found = f"{quote(where)} is {shapes[0]} and then {shapes[1]}"
-            raise SpecError(
-                f"the weights shared as {quote(key)} have two shapes: {found}",
-                hint="shared items need the same channels and arguments; use another key",
-                position=position,
-                argument="share",
-            )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from paramcount.errors import Position, SpecError, quote
@@ -24,10 +24,16 @@ class Name(str):
 
 @dataclass
 class Weights:
-    """Weights under a key: where their owner stands in the block or file, and the shapes of its tensors."""
+    """Weights under a key: where their owner stands in the block or file, and the shapes of its tensors.
+
+    `experts` are the numbers of experts around, outermost first, each of whom has its own; `homes` are the paths
+    of the leaves that hold the tensors.
+    """
 
     owner: str
     tensors: dict[tuple[str, str], Any]  # (path below the owner, name) -> Param
+    experts: tuple[Any, ...] = ()
+    homes: set[str] = field(default_factory=set)
 
 
 class Scope:

@@ -207,7 +207,12 @@ class Leaf(NamedTuple):
 
 def leaves(graph: Graph) -> Iterator[Leaf]:
     """Every leaf in the order of running, folded passes unrolled; bodies of each, scan and moe once."""
-    yield from _leaves(graph.children, "", "", "", "", ())
+    return leaves_of(graph.children)
+
+
+def leaves_of(children: list[Element]) -> Iterator[Leaf]:
+    """The same of some elements of a block or file; paths are within it."""
+    return _leaves(children, "", "", "", "", ())
 
 
 def _leaves(

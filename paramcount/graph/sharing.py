@@ -1,0 +1,74 @@
+"""Weights that several elements have: which tensors these are, and whether two uses agree on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paramcount.errors import SpecError, quote
+from paramcount.graph.scope import Weights
+from paramcount.graph.tree import Element, Group, Loop, Node, join, leaves_of
+from paramcount.numeric import Size, decide
+
+
+def tensors_below(element: Element, path: str = "") -> dict[tuple[str, str], Any]:
+    """The tensors that an element owns, by the path below it and the name."""
+    match element:
+        case Node():
+            return {(path, name): param for name, param in element.params().items()}
+        case Group():
+            found: dict[tuple[str, str], Any] = {}
+            for child in element.children:
+                found.update(tensors_below(child, join(path, child.name)))
+            return found
+        case Loop():
+            found = {}
+            for index, each in enumerate(element.order()):
+                if each.child is not None:
+                    found.update(tensors_below(each.child, path + ("" if element.shared else f"[{index}]")))
+            return found
+    return {}
+
+
+def homes(element: Element) -> set[str]:
+    """The paths of the leaves, within the block or file, whose tensors an element has."""
+    return {leaf.owner for leaf in leaves_of([element]) if leaf.node.params()}
+
+
+def same_weights(key: str, known: Weights, mine: Weights) -> None:
+    """Raise SpecError unless two uses of shared weights have the same tensors, of the same experts and owners."""
+    position = getattr(key, "position", None)
+    first, second = known.tensors, mine.tensors
+    for place in {**first, **second}:
+        one, two = first.get(place), second.get(place)
+        if one is None or two is None or not decide(one.shape == two.shape):
+            shapes = ["nothing" if each is None else "×".join(map(str, each.shape)) for each in (one, two)]
+            where = join(*place)
+            found = f"{quote(where)} is {shapes[0]} and then {shapes[1]}"
+            raise SpecError(
+                f"the weights shared as {quote(key)} have two shapes: {found}",
+                hint="shared items need the same channels and arguments; use another key",
+                position=position,
+                argument="share",
+            )
+    if not same_experts(known.experts, mine.experts):
+        raise SpecError(
+            f"the weights of {described(known.experts)} and of {described(mine.experts)} are shared as {quote(key)}",
+            hint="use one key inside of `moe` and another outside",
+            position=position,
+            argument="share",
+        )
+    if known.homes != mine.homes:
+        raise SpecError(
+            f"a part of what is shared as {quote(key)} has a key of its own in one place and not in the other",
+            hint="give the part the same key in both, or none",
+            position=position,
+            argument="share",
+        )
+
+
+def same_experts(one: tuple[Size, ...], two: tuple[Size, ...]) -> bool:
+    return len(one) == len(two) and all(decide(a == b) for a, b in zip(one, two, strict=True))
+
+
+def described(experts: tuple[Size, ...]) -> str:
+    return " × ".join(map(str, experts)) + " experts" if experts else "one layer"

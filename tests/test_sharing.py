@@ -1,0 +1,81 @@
+"""Weights that are shared across `moe`, and shared parts of what is shared: counted as JAX holds them, or refused."""
+
+import pytest
+
+import paramcount as pc
+from paramcount.errors import ParamcountError
+
+SEQUENCE = "input: {sequence: [6, 8]}\n"
+DENSE = 8 * 8 + 8
+
+
+def moe(body, top_k=2):
+    return f"{{moe: {{experts: 4, top_k: {top_k}, body: [{body}]}}}}"
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        f"[{{dense: 8, share: k}}, {moe('{dense: 8, share: k}')}]",
+        f"[{moe('{dense: 8, share: k}')}, {{dense: 8, share: k}}]",
+        f"[{moe('{dense: 8, share: k}, ' + moe('{dense: 8, share: k}'))}]",
+    ],
+)
+def test_experts_share_with_none_outside(layers):
+    with pytest.raises(ParamcountError, match="experts") as caught:
+        pc.loads(SEQUENCE + f"layers: {layers}")
+    assert caught.value.position is not None
+
+
+def test_experts_are_tied_to_none_outside():
+    table = "{embedding: [11, 8], name: table}"
+    body = "{dense: {out: 11, tied: table}}, {dense: 8}"
+    with pytest.raises(ParamcountError, match="tied to `table`, which stands outside of the `moe`"):
+        pc.loads(f"input: {{tokens: [5]}}\nlayers: [{table}, {moe(body)}]")
+
+
+def test_experts_may_share_with_as_many_others():
+    network = pc.loads(SEQUENCE + f"layers: [{moe('{dense: 8, share: k}')}, {moe('{dense: 8, share: k}, relu')}]")
+    report = pc.count(network)
+    assert report.params == 2 * 8 * 4 + 4 * DENSE
+    assert report.active_params == 2 * 8 * 4 + 2 * DENSE
+    pytest.importorskip("jax")
+    verification = pc.verify(network)
+    assert verification.ok, str(verification)
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        "[{do: [{dense: 8}], share: a}, {do: [{dense: 8, share: b}], share: a}, {dense: 8, share: b}]",
+        "[{dense: 8, share: b}, {do: [{dense: 8, share: b}], share: a}, {do: [{dense: 8}], share: a}]",
+    ],
+)
+def test_a_part_has_one_home(layers):
+    with pytest.raises(ParamcountError, match="a part of what is shared as `a` has a key of its own"):
+        pc.loads(SEQUENCE + f"layers: {layers}")
+
+
+def test_parts_may_have_the_same_key_in_all_places():
+    item = "{do: [{repeat: 2, dense: 8, share: part}, relu, {dense: 8}], share: whole}"
+    network = pc.loads(SEQUENCE + f"layers: [{item}, {item}, {{dense: 8, share: part}}]")
+    assert pc.count(network).params == 2 * DENSE
+    pytest.importorskip("jax")
+    verification = pc.verify(network)
+    assert verification.ok, str(verification)
+
+
+@pytest.mark.parametrize(
+    "body", ["{conv: [8, 3, 2]}", "{global_pool}", "flatten", "{pick: 0}, {dense: 8}", "{slice: 3}"]
+)
+def test_a_body_of_moe_keeps_the_tokens(body):
+    with pytest.raises(ParamcountError, match="the body of `moe` makes"):
+        pc.loads(SEQUENCE + f"layers: [{moe(body)}]")
+
+
+def test_pieces_inside_moe():
+    network = pc.loads(SEQUENCE + f"layers: [{moe('{each: {pattern: t d -> t | 1 d, do: [{dense: 8}]}}')}]")
+    assert pc.count(network).macs == 6 * 8 * 4 + 2 * 6 * 8 * 8
+    pytest.importorskip("jax")
+    verification = pc.verify(network)
+    assert verification.ok, str(verification)
