@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # for editors
     from paramcount.graph.network import Network
     from paramcount.layer import Contraction, Item, Layer, Param, Shape, Work
     from paramcount.report import Report, count
+    from paramcount.shipped import Shipped, zoo
     from paramcount.spec.load import load, loads
     from paramcount.traced import Trace
 
@@ -65,6 +66,7 @@ HOMES = {
     "graph.network": "Network",
     "layer": "Contraction Item Layer Param Shape Work",
     "report": "Report count",
+    "shipped": "Shipped zoo",
     "spec.load": "load loads",
     "traced": "Trace",
 }

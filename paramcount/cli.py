@@ -24,6 +24,7 @@ examples:
   paramcount resnet --train --optimizer adam   what a step of training costs
   paramcount verify mobilenet_v2               build it in JAX and compare
   paramcount trace --help                      count a JAX function
+  paramcount zoo                               every shipped spec and what it costs
 """
 
 
@@ -116,6 +117,10 @@ def run(arguments: list[str]) -> int:
         from paramcount.cli_trace import run as run_trace
 
         return run_trace(arguments[1:])
+    if arguments[:1] == ["zoo"]:
+        from paramcount.cli_zoo import run as run_zoo
+
+        return run_zoo(arguments[1:])
     verify = arguments[:1] == ["verify"]
     options = parser(verify).parse(arguments[verify:])
     for path in options.plugin:

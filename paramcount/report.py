@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from paramcount.training import Step
 
 
+MACS = "MACs of contractions, padded taps count"
+
+
 @dataclass(frozen=True)
 class Report(Counted):
     """What a network costs: `totals`, also by name (`report.params`), and `rows`, the tree in pre-order.
@@ -51,7 +54,7 @@ class Report(Counted):
     def convention(self) -> str:
         """What the figures mean, in one line."""
         per = "per example" if type(self.batch) is int and self.batch == 1 else f"batch of {self.batch}"
-        counted = f"{per}; MACs of contractions, padded taps count; FLOPs = 2 × MACs; {self.dtype}"
+        counted = f"{per}; {MACS}; FLOPs = 2 × MACs; {self.dtype}"
         return counted if self.step is None else f"{counted}; {self.step.convention}"
 
     def __str__(self) -> str:

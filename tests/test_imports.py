@@ -23,9 +23,9 @@ LEVELS = [
     ("training",),
     ("counting",),
     ("report",),
-    ("traced",),
+    ("traced", "shipped"),
     ("expect", "render", "backend"),
-    ("cli", "cli_trace"),
+    ("cli", "cli_trace", "cli_zoo"),
     ("__main__", "__init__"),
 ]
 APART = ("render", "backend")  # on one level, and never import one another

@@ -11,7 +11,7 @@ from paramcount.layer import Layer
 from paramcount.layers import MODULES, find
 from paramcount.spec.blocks import shipped
 
-FUNCTIONS = ["load", "loads", "count", "check"]
+FUNCTIONS = ["load", "loads", "count", "check", "zoo"]
 FORMS = [
     "Add",
     "Subtract",

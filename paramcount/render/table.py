@@ -173,7 +173,14 @@ def lay_out(
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 
-def fit(cells: dict[str, list[str]], titles: dict[str, str], width: int, dropped: Sequence[str], mark: str) -> None:
+def fit(
+    cells: dict[str, list[str]],
+    titles: dict[str, str],
+    width: int,
+    dropped: Sequence[str],
+    mark: str,
+    shortened: dict[str, int] = SHORTENED,
+) -> None:
     """Drop columns, and shorten the texts of others in the middle, until a line is at most `width` wide."""
 
     def widest(name: str) -> int:
@@ -190,10 +197,10 @@ def fit(cells: dict[str, list[str]], titles: dict[str, str], width: int, dropped
                 cells[name] = [middle(text, limit, mark) for text in cells[name]]
 
     left = list(dropped)
-    while excess() > sum(max(0, widest(name) - least) for name, least in SHORTENED.items() if name in cells) and left:
+    while excess() > sum(max(0, widest(name) - least) for name, least in shortened.items() if name in cells) and left:
         cells.pop(left.pop(0), None)
-    shorten(SHORTENED)
-    shorten(dict.fromkeys(SHORTENED, 6))
+    shorten(shortened)
+    shorten(dict.fromkeys(shortened, 6))
 
 
 def middle(text: str, limit: int, mark: str) -> str:

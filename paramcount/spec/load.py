@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -155,6 +156,16 @@ def shipped_specs() -> list[str]:
         if os.path.isdir(folder):
             return sorted(name[:-5] for name in os.listdir(folder) if name.endswith(".yaml"))
     return []
+
+
+def shipped_networks() -> Iterator[tuple[str, Loaded]]:
+    """Every shipped spec's name with its network in each variant, and in the base if that is none of them."""
+    for name in shipped_specs():
+        file, _ = locate(name)
+        syntax = fresh_syntax(read_source(file), shown_path(file))
+        base = [] if {} in syntax.variants.values() else [None]
+        for variant in (*base, *syntax.variants):
+            yield name, Loaded(syntax, variant, {})
 
 
 def shown_path(file: str) -> str:
