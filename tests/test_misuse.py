@@ -20,6 +20,22 @@ def test_an_input_has_whole_sizes_that_fit_its_layout(given):
         pc.count(CONV, given)
 
 
+def test_an_input_is_one_example_with_its_channels_last():
+    with pytest.raises(ArgumentError, match=r"did you mean \(224, 192, 3\)\?\nhint: if you mean it, give {.image"):
+        pc.count(CONV, (3, 224, 192))
+    with pytest.raises(
+        ArgumentError, match=r"has no batch, .*did you mean \(224, 224, 3\)\?\nhint: count with `batch="
+    ):
+        pc.count(CONV, (8, 3, 224, 224))
+    with pytest.raises(ArgumentError, match=r"is None\nhint: give the sizes of one example, without a batch"):
+        pc.count(CONV, (None, 224, 224, 3))
+    with pytest.raises(ArgumentError, match="is None"):
+        pc.Network([CONV], inputs={"picture": {"image": [None, 8, 3]}})
+    assert pc.count(CONV, {"image": (3, 224, 224)}).params == 9 * 224 * 4
+    assert pc.count(CONV, pc.Shape.of(3, 224, 224)).params == 9 * 224 * 4
+    assert pc.count(CONV, (16, 16, 16, 1)).params == 27 * 4  # a volume
+
+
 @pytest.mark.parametrize("shape", [pc.Shape((8, 8), "image"), pc.Shape((8, 8, 3), "picture"), pc.Shape((8, 8.5, 3))])
 def test_so_does_a_shape(shape):
     with pytest.raises(ArgumentError):

@@ -15,8 +15,8 @@ from paramcount.layer import LAYOUTS, Item, Shape
 class Network:
     """Items with their inputs, in Python as in a spec.
 
-    `input` is one shape: a tuple (features, sequence, image or volume by its rank), a mapping such as
-    `{"tokens": [128]}`, or a Shape; `inputs` are several by name. `outputs` is a list of names or a mapping of
+    `input` is one shape of one example: a size or a tuple, whose rank tells features, sequence, image and volume (never
+    a batch; channels come last), a mapping such as `{"tokens": [128]}`, or a Shape; `inputs` are several by name. `outputs` is a list of names or a mapping of
     labels to names; without it, the last value.
 
     >>> from paramcount.layers.dense import Dense
@@ -96,11 +96,37 @@ def shape_of(given: Any) -> Shape:
         layout, sizes = next(iter(given.items()))
     else:
         layout, sizes = None, given
+    if None in (sizes if isinstance(sizes, (list, tuple)) else [sizes]):
+        raise ArgumentError("a size of the input is None", hint="give the sizes of one example, without a batch")
     sizes = Sizes()("a size of the input", sizes if isinstance(sizes, (list, tuple)) else [sizes])
     if layout is None:
+        refuse_channels_first(sizes)
         return Shape.of(*sizes)
     if layout not in (*LAYOUTS, "plain"):
         raise ArgumentError(f"unknown layout {quote(layout)}", hint="one of " + ", ".join(LAYOUTS))
     if LAYOUTS.get(layout, len(sizes)) != len(sizes):
         raise ArgumentError(f"the layout {quote(layout)} has {LAYOUTS[layout]} axes, and the input {len(sizes)}")
     return Shape(sizes, layout)
+
+
+def channels_last(sizes: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The sizes of an image as they must have been meant, where they look like channels first."""
+    if len(sizes) != 3 or not all(isinstance(size, int) for size in sizes):
+        return None
+    channels, height, width = sizes
+    return (height, width, channels) if channels in (1, 3, 4) and height >= 16 and width >= 16 else None
+
+
+def refuse_channels_first(sizes: tuple[Any, ...]) -> None:
+    """Raise ArgumentError for a tuple that looks like an image with its channels first, or like a batch of them."""
+    batched = len(sizes) == 4
+    meant = channels_last(sizes[1:] if batched else sizes)
+    if meant is None:
+        return
+    if batched:
+        message = f"an input has no batch, and its channels come last; did you mean {meant}?"
+        hint = f'count with `batch=`; if you mean it, give {{"volume": {sizes}}}'
+    else:
+        message = f"an image is (height, width, channels); did you mean {meant}?"
+        hint = f'if you mean it, give {{"image": {sizes}}}'
+    raise ArgumentError(message, hint=hint)

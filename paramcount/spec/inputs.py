@@ -7,6 +7,7 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, Position, SpecError, quote
 from paramcount.fields import Whole
+from paramcount.graph.network import channels_last
 from paramcount.layer import LAYOUTS, Shape
 from paramcount.spec.bindings import Bindings
 from paramcount.spec.context import RESERVED, Context, describe, mapping_of, text_of, wrong
@@ -45,12 +46,11 @@ class InputSyntax:
         return Shape(tuple(sizes), self.layout)
 
     def refuse_channels_first(self, sizes: list[Any]) -> None:
-        if self.layout != "image" or self.named or not all(isinstance(size, int) for size in sizes):
-            return
-        first, second, last = sizes
-        if first in (1, 3, 4) and last >= 16 and second >= 16:
+        meant = channels_last(sizes) if self.layout == "image" and not self.named else None
+        if meant:
+            first, second, last = sizes
             raise SpecError(
-                f"image is [height, width, channels]; did you mean [{second}, {last}, {first}]?",
+                f"image is [height, width, channels]; did you mean {list(meant)}?",
                 hint=f"if you mean it, write {{image: {{height: {first}, width: {second}, channels: {last}}}}}",
                 position=self.position,
             )
