@@ -16,8 +16,8 @@ class Network:
     """Items with their inputs, in Python as in a spec.
 
     `input` is one shape of one example: a size or a tuple, whose rank tells features, sequence, image and volume (never
-    a batch; channels come last), a mapping such as `{"tokens": [128]}`, or a Shape; `inputs` are several by name. `outputs` is a list of names or a mapping of
-    labels to names; without it, the last value.
+    a batch; channels come last), a mapping such as `{"tokens": [128]}`, or a Shape; `inputs` are several by name.
+    `outputs` is a list of names or a mapping of labels to names; without it, the last value.
 
     >>> from paramcount.layers.dense import Dense
     >>> Network([Dense(512), Dense(10)], input=784).graph().outputs["output"].shape.sizes
