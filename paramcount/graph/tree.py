@@ -38,7 +38,7 @@ class Tie(NamedTuple):
     param: str
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Element:
     """What all parts of the tree have: a name, and marks that hold for everything below."""
 
@@ -48,7 +48,7 @@ class Element:
     training_only: bool = field(default=False, kw_only=True)
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Node(Element):
     """A leaf: one layer, applied to values."""
 
@@ -73,7 +73,7 @@ class Node(Element):
         return declared
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Group(Element):
     """Elements that run one after the other; `scope` groups (blocks) are where shared weights are looked up.
 
@@ -91,7 +91,7 @@ class Group(Element):
         return self.made_by.setting if self.made_by else ""
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Pass:
     """A body of a loop, and the indices of all passes that are this body."""
 
@@ -103,7 +103,7 @@ class Pass:
     steps: int = 0  # how many steps its expansion took
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Loop(Element):
     """Bodies that run one after the other, each pass on the result of the one before.
 
@@ -121,7 +121,7 @@ class Loop(Element):
         return [at[index] for index in sorted(at)]
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Pieces(Group):
     """`each`: a body that runs on pieces of a value; `along` pairs further values with their pieces."""
 
@@ -138,7 +138,7 @@ class Pieces(Group):
         return f"×{self.count} pieces"
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Steps(Group):
     """`scan`: a body that runs on each step of the first axis with values carried along."""
 
@@ -153,7 +153,7 @@ class Steps(Group):
         return f"×{self.count} steps"
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Experts(Group):
     """`moe`: the children are the router's node, the body, whose tensors are stacked × experts, and the sum's node."""
 
@@ -164,7 +164,7 @@ class Experts(Group):
     result: Value | None = None  # of the body
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Graph:
     """A network for one mode, expanded: inputs by name, the tree, and outputs by label."""
 
