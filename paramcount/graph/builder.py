@@ -167,6 +167,9 @@ class Builder:
                     position=getattr(path, "position", None),
                 )
             return value
+        if path is None:
+            hint = "`none` stands for an input of a block that is not given, and for no value"
+            raise SpecError("`none` is not a value", hint=hint)
         before = self.prev
         self.open(kind, name)
         self.run(path if isinstance(path, (list, tuple)) else [path])

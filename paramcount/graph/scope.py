@@ -8,6 +8,9 @@ from typing import Any
 from paramcount.errors import Position, SpecError, quote
 from paramcount.graph.tree import Value
 
+PATH_MARKS = frozenset(".[]")
+SKIPPED = "the item that names it was skipped by `when`"
+
 
 class Name(str):
     """A name that knows where it was written, and how many loops outside it is given."""
@@ -58,6 +61,9 @@ class Scope:
     def give(self, name: str, value: Value | None, up: int = 0, must_use: bool = False) -> None:
         """Give a value a name, `up` loops outside; a name is given once in its scope."""
         position = getattr(name, "position", None)
+        if name == "prev" or not PATH_MARKS.isdisjoint(name):
+            hint = "`prev`, and `.`, `[` and `]`, which stand in the paths of rows, make no names"
+            raise SpecError(f"{quote(name)} cannot be a name", hint=hint, position=position)
         scope = self
         for _ in range(up):
             if scope.around is None:
@@ -98,6 +104,11 @@ class Scope:
             names += scope.names
             scope = scope.around
         return names
+
+    def skipped(self, name: str) -> bool:
+        """Whether nothing has this name only because no item that gives it came about."""
+        reason = self.root.gone.get(name, SKIPPED if name in self.root.declared else "")
+        return reason == SKIPPED and name not in self.visible()
 
     def unknown(self, name: str) -> SpecError:
         """The error for a name that has no value here, with the most likely reason."""

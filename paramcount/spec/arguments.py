@@ -12,7 +12,7 @@ from paramcount.spec.context import IDENTIFIER, Context, describe, empty, wrong
 from paramcount.spec.items import ItemSyntax, SpecItem
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.spec.reading import read_path
-from paramcount.spec.written import Constant, Written, read_formula, read_template, read_value
+from paramcount.spec.written import ANY_KIND, Constant, Written, read_formula, read_template, read_value
 from paramcount.suggest import argument_hint, kind_for
 
 
@@ -134,7 +134,7 @@ def read_kind_word(node: Node, what: str, context: Context) -> Written:
         raise wrong(node, f"{quote(what)} takes a kind that needs no argument, not {describe(node)}")
     text = node.text.strip()
     plain = IDENTIFIER.match(text) and text not in context.names and text != "none"
-    inner = Constant(node.position, text) if plain else read_formula(node, context)
+    inner = Constant(node.position, text) if plain else read_formula(node, context, ANY_KIND)
     return KindValue(inner, what, context)
 
 

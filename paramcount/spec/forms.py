@@ -114,7 +114,13 @@ def read_let(node: Node, context: Context) -> Maker:
                 context.declared.setdefault(name.text, name.position)
 
     def make(bindings: Bindings, shape: Shape | None) -> Let:
-        return Let({name.evaluate(bindings, shape): path(bindings, shape) for name, path in values})
+        given = {}
+        for template, path in values:
+            name = template.evaluate(bindings, shape)
+            if name in given:
+                raise wrong(template, f"the name {quote(name)} is given twice", "give the second value another name")
+            given[name] = path(bindings, shape)
+        return Let(given)
 
     return make
 

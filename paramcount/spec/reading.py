@@ -8,7 +8,7 @@ from paramcount.errors import SpecError, quote
 from paramcount.spec.context import Context, describe, empty, identifier, wrong
 from paramcount.spec.items import ItemSyntax, bind, row_error
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
-from paramcount.spec.written import Constant, Maker, Several, read_new_name, read_template, read_value
+from paramcount.spec.written import ANY_KIND, Constant, Maker, Several, read_new_name, read_template, read_value
 from paramcount.suggest import nearest
 
 MODIFIERS = ("for", "in", "from", "repeat", "when", "name", "into", "share", "push", "only", "frozen")
@@ -77,7 +77,7 @@ def read_modifiers(item: ItemSyntax, modifiers: dict, node: Mapping, context: Co
         item.variables = tuple(identifier(each, "a loop variable") for each in names)
         if len(set(item.variables)) < max(len(names), 1):
             raise wrong(given, "`for` needs at least one name, and none twice", "write `for: [c, n]`")
-        item.rows = read_value(modifiers["in"][1], context, what="in")
+        item.rows = read_value(modifiers["in"][1], context, ANY_KIND, "in")
         if isinstance(item.rows, Several) and len(names) > 1:
             for row in item.rows.parts:
                 if isinstance(row, Constant) or (isinstance(row, Several) and len(row.parts) != len(names)):

@@ -116,25 +116,28 @@ def read_value(node: Node, context: Context, words: tuple[str, ...] = (), what: 
             guess = nearest(text, [*words, *context.names])
             hint = f"did you mean `{guess}`?" if guess else "one of " + ", ".join(words)
             raise wrong(node, f"unknown {what} {quote(text)}", hint)
-    return read_formula(node, context)
+    return read_formula(node, context, words)
 
 
-def read_formula(node: Scalar, context: Context) -> Written:
-    """An expression, evaluated at once if it is constant."""
+def read_formula(node: Scalar, context: Context, words: tuple[str, ...] = ()) -> Written:
+    """An expression, evaluated at once if it is constant; `words` may stand in it for themselves."""
     if DECIMAL.match(node.text):
         return Constant(node.position, int(node.text))
-    expression = parse_known(node.text, node.position._replace(column=node.position.column + node.quoted), context)
+    position = node.position._replace(column=node.position.column + node.quoted)
+    expression = parse_known(node.text, position, context, words)
     if expression.constant:
         return Constant(node.position, expression.evaluate(refuse))
     return Formula(node.position, expression)
 
 
-def parse_known(text: str, position: Position, context: Context) -> Expression:
-    """An expression whose variables all exist here; an error is noted for each that does not."""
+def parse_known(text: str, position: Position, context: Context, words: tuple[str, ...] = ()) -> Expression:
+    """An expression whose variables all exist here, or are `words`; an error is noted for each that does not."""
     if text in context.names:  # one variable needs no parser
         context.file.used.add(text)
         return Expression(text, position, ((text, position),), lambda lookup: lookup(text), frozenset((text,)))
     expression = parse(text, position)
+    if words:
+        expression = with_words(expression, context, words)
     missing = [
         context.unknown_variable(name, where) for name, where in expression.references if name not in context.names
     ]
@@ -143,6 +146,23 @@ def parse_known(text: str, position: Position, context: Context) -> Expression:
         raise missing[-1]
     context.file.used.update(expression.names)
     return expression
+
+
+def with_words(expression: Expression, context: Context, words: tuple[str, ...]) -> Expression:
+    """An expression in which what is no variable may be a word: `relu if i < 2 else gelu`."""
+
+    def is_word(name: str) -> bool:
+        return name not in context.names and (name in words or (words is ANY_KIND and context.is_kind(name)))
+
+    found = frozenset(filter(is_word, expression.names))
+    if not found:
+        return expression
+    run = expression.evaluate
+    return expression._replace(
+        references=tuple(each for each in expression.references if each[0] not in found),
+        evaluate=lambda lookup: run(lambda name: name if name in found else lookup(name)),
+        names=expression.names - found,
+    )
 
 
 def refuse(name: str) -> Any:
