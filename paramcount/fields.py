@@ -218,7 +218,9 @@ def whole_number(name: str, value: Any) -> Any:
         return int(value)
     if isinstance(value, float) and math.isfinite(value):
         hint = "use `//`, `ceil(...)`, `floor(...)` or `round8(...)`"
-        raise ArgumentError(f"{name}: {value:.10g} is not a whole number", hint=hint, argument=name)
+        shown = f"{value:.10g}"
+        shown = repr(value) if float(shown).is_integer() else shown  # 3.0000000000000004
+        raise ArgumentError(f"{name}: {shown} is not a whole number", hint=hint, argument=name)
     if hasattr(value, "dtype"):
         return Column.whole(name, value) if getattr(value, "ndim", 0) else whole_number(name, value.item())
     raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)

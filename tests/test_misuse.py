@@ -140,3 +140,15 @@ def test_an_item_is_a_layer_a_block_or_a_form(item, words):
 def test_let_takes_a_mapping():
     with pytest.raises(ParamcountError, match="`let` takes a mapping"):
         pc.Let([("skip", "prev")])
+
+
+def test_a_number_that_is_almost_whole_is_shown_in_full():
+    with pytest.raises(ArgumentError, match=r"out: 3\.0000000000000004 is not a whole number"):
+        pc.Dense(0.1 * 30 + 4e-16)
+    with pytest.raises(ArgumentError, match=r"out: 3\.14159265[0-9]* is not a whole number"):
+        pc.Dense(3.141592653589793)
+
+
+def test_an_index_is_whole():
+    with pytest.raises(ParamcountError, match=r"2:19: the index `0\.5` is not a whole number"):
+        pc.loads("input: {features: 4}\nlayers: [dense: 'k[0.5]']\nvars: {k: [1, 2]}")

@@ -199,6 +199,8 @@ def item(items: Any, index: Any) -> Any:
         if -len(items) <= index < len(items):
             return items[index]
         raise ArgumentError(f"the list has {len(items)} items, and none at {index}", hint="the first is at 0")
+    if isinstance(index, float):
+        raise ArgumentError(f"the index {quote(index)} is not a whole number")
     index = Column.whole("the index", index)
     inside = both(index >= -len(items), index < len(items))
     require(inside, "the list has {} items, and none at {}", len(items), index)
