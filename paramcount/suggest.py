@@ -20,6 +20,8 @@ KINDS = {
     "dwconv": "depthwise",
     "pointwiseconv": "pointwise",
     "convpointwise": "pointwise",
+    "conv1x1": "pointwise",
+    "conv3x3": "conv",
     "separableconv": "separable",
     "transposedconv": "conv_transpose",
     "transposeconv": "conv_transpose",

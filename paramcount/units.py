@@ -32,6 +32,10 @@ BITS = {
 }
 
 
+SHORT = {"fp64": "float64", "fp32": "float32", "float": "float32", "fp16": "float16", "half": "float16"}
+SHORT |= {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "fp8": "float8", "double": "float64"}
+
+
 def decimal(n: int) -> str:
     """A count in thousands, to three digits; exact below a thousand.
 
@@ -90,7 +94,7 @@ def bytes_of(size: Size, dtype: str) -> Any:
     if bits is None:
         from paramcount.suggest import nearest
 
-        guess = nearest(str(dtype), tuple(BITS))
+        guess = SHORT.get(dtype) or nearest(str(dtype), tuple(BITS))
         hint = f"did you mean `{guess}`?" if guess else "one of " + ", ".join(BITS)
         raise ArgumentError(f"unknown dtype {quote(dtype)}", hint=hint, argument="dtype")
     return ceil_div(size * bits, 8)

@@ -92,3 +92,9 @@ def test_bits_agree_with_ml_dtypes():
         if name not in ("bool", "float8"):
             information = dtypes.iinfo if "int" in name else dtypes.finfo
             assert information(getattr(dtypes, name, name)).bits == bits, name
+
+
+@pytest.mark.parametrize(("short", "name"), [("bf16", "bfloat16"), ("half", "float16"), ("fp32", "float32")])
+def test_a_short_name_of_a_dtype_is_not_taken_for_another(short, name):
+    with pytest.raises(ArgumentError, match=f"did you mean `{name}`"):
+        bytes_of(1, short)

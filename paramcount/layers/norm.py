@@ -74,7 +74,8 @@ class GroupNorm(Layer, kind="group_norm"):
 
     def output_shape(self, x: Shape) -> Shape:
         has_channels(x, "group_norm")
-        exact_div(x.channels, self.groups, "{} channels do not divide into {} groups", argument="groups")
+        hint = "`group_norm` has 32 groups unless told: write `- group_norm: 8` as an item of its own"
+        exact_div(x.channels, self.groups, "{} channels do not divide into {} groups", argument="groups", hint=hint)
         return x
 
     def params(self, x: Shape) -> dict[str, Param]:

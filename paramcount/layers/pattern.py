@@ -138,7 +138,9 @@ def sizes(pattern: Pattern, x: Shape, given: Mapping[str, Size]) -> dict[str, Si
             no_size(text, unknown[0])
         if unknown:
             message = f"in the pattern {text}, an axis of {{}} does not divide by {{}}"
-            found[unknown[0]] = exact_div(whole, known, message, error=ShapeError)
+            sizes = " and ".join(f"{quote(name)} is {found[name]}" for name in group if name in found)
+            hint = f"{quote(written(group))} is the axis, {sizes}; pad or crop it before, or give another size"
+            found[unknown[0]] = exact_div(whole, known, message, error=ShapeError, hint=hint)
         else:
             message = f"in the pattern {text}, {quote(written(group))} is {{}}, the value's axis has {{}}"
             require(known == whole, message, known, whole, error=ShapeError)

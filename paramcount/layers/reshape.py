@@ -62,7 +62,8 @@ class Reshape(Layer, kind="reshape"):
         known = product(size for size in self.sizes if not follows(size))
         if not any(map(follows, self.sizes)):
             message = f"{quote(list(self.sizes))} has {{}} elements, the value {{}}"
-            require(known == x.elements, message, known, x.elements, error=ShapeError, argument="sizes")
+            hint = f"-1 takes what is left; the value is {x}"
+            require(known == x.elements, message, known, x.elements, error=ShapeError, argument="sizes", hint=hint)
             return rearranged(x, *self.sizes)
         if sum(map(follows, self.sizes)) > 1:
             raise ArgumentError(f"{quote(list(self.sizes))} has more than one -1", argument="sizes")

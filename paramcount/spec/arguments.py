@@ -11,7 +11,7 @@ from paramcount.spec.bindings import EMPTY, Bindings
 from paramcount.spec.context import IDENTIFIER, Context, describe, empty, wrong
 from paramcount.spec.items import ItemSyntax, SpecItem
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
-from paramcount.spec.reading import read_path
+from paramcount.spec.reading import MODIFIERS, read_path
 from paramcount.spec.written import ANY_KIND, Constant, Written, read_formula, read_template, read_value
 from paramcount.suggest import argument_hint, kind_for
 
@@ -131,7 +131,9 @@ def read_argument(name: str, check: Check, node: Node, context: Context) -> Writ
 
 def read_kind_word(node: Node, what: str, context: Context) -> Written:
     if not isinstance(node, Scalar) or empty(node):
-        raise wrong(node, f"{quote(what)} takes a kind that needs no argument, not {describe(node)}")
+        alone = isinstance(node, Mapping) and len(node.entries) == 1
+        hint = f"put `- {node.entries[0][0].text}: ...` below, as an item of its own" if alone else ""  # type: ignore
+        raise wrong(node, f"{quote(what)} takes a kind that needs no argument, not {describe(node)}", hint)
     text = node.text.strip()
     plain = IDENTIFIER.match(text) and text not in context.names and text != "none"
     inner = Constant(node.position, text) if plain else read_formula(node, context, ANY_KIND)
@@ -152,7 +154,7 @@ def given_arguments(
             elif others and IDENTIFIER.match(key.text):
                 extra[key.text] = value
             else:
-                context.file.note(unknown_argument(kind, key, names))
+                context.file.note(unknown_argument(kind, key, value, names))
         return found, extra
     if not positional:
         raise wrong(node, f"{quote(kind)} takes no positional argument", named_hint(kind, names))
@@ -171,7 +173,14 @@ def named_hint(kind: str, names: list[str]) -> str:
     return f"write `{kind}: {{{names[0]}: ...}}`" if names else f"write `- {kind}` alone"
 
 
-def unknown_argument(kind: str, key: Scalar, names: list[str]) -> SpecError:
+def unknown_argument(kind: str, key: Scalar, value: Node, names: list[str]) -> SpecError:
+    shown = value.text if isinstance(value, Scalar) else "..."
+    if key.text in MODIFIERS:
+        hint = f"it stands beside {quote(kind)}: `{{{kind}: ..., {key.text}: {shown}}}`"
+        return wrong(key, f"{quote(key.text)} is a modifier, not an argument of {quote(kind)}", hint)
+    if key.text in ("norm", "activation"):  # every layer has them
+        hint = f"a block takes its own arguments only; put {quote(shown)} below it, as an item of its own"
+        return wrong(key, f"{quote(kind)} has no argument {quote(key.text)}", hint)
     hint = argument_hint(key.text, names) or (f"it takes {', '.join(names)}" if names else "it takes none")
     return SpecError(f"{quote(kind)} has no argument {quote(key.text)}", hint=hint, position=key.position)
 

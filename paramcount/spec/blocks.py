@@ -110,6 +110,9 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
     given = node.get("args")
     for argument, value in mapping_of(given, "`args`").entries if given is not None and not empty(given) else []:
         word = identifier(argument, "an argument")
+        if empty(value):
+            hint = f"write `{word}: required`, or its default"
+            raise wrong(argument, f"the argument {quote(word)} has no default", hint)
         required = isinstance(value, Scalar) and value.text == "required"
         block.arguments[word] = None if required else read_value(value, place, ANY_KIND, word)
         place = place.seeing(word)

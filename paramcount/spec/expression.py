@@ -351,5 +351,8 @@ class Parser:
             raise self.source.error(token.start, f"`{token.text}` does not belong here", hint)
         before = self.tokens[self.place - 1]
         plain = token.kind in ("name", "number") and before.kind in ("name", "number")
+        if token.kind == before.kind == "number":
+            hint = f"did you mean `{before.text}, {token.text}`? A list has commas: `[{before.text}, {token.text}]`"
+            raise self.source.error(token.start, f"a comma or an operator is missing before {quote(token.text)}", hint)
         hint = f"did you mean `{before.text} * {token.text}`?" if plain else "to multiply write `*`"
         raise self.source.error(token.start, f"an operator is missing before {quote(token.text)}", hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from paramcount.graph.network import channels_last
 from paramcount.layer import LAYOUTS, Shape
 from paramcount.spec.bindings import Bindings
 from paramcount.spec.context import RESERVED, Context, describe, mapping_of, text_of, wrong
-from paramcount.spec.nodes import Mapping, Node, Sequence
+from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.spec.written import Written, read_value
 from paramcount.suggest import nearest
 
@@ -68,6 +69,10 @@ def read_inputs(parts: dict[str, Node], root: Node, context: Context) -> dict[st
     given = mapping_of(parts["inputs"], "`inputs`")
     if not given.entries:
         raise wrong(given, "`inputs` is empty", "name at least one, as in `inputs: {picture: {image: [224, 224, 3]}}`")
+    if all(key.text in LAYOUTS and not isinstance(value, Mapping) for key, value in given.entries):
+        key = given.entries[0][0]
+        hint = f"did you mean `input: {{{key.text}: ...}}`? `inputs` gives each a name before its layout"
+        raise wrong(key, f"{quote(key.text)} is a layout, not the name of an input", hint)
     for key, value in given.entries:
         if key.text in RESERVED:
             context.file.note(wrong(key, f"{quote(key.text)} is reserved", "choose another name"))
@@ -109,9 +114,22 @@ def read_input(node: Node, context: Context) -> InputSyntax:
         raise wrong(
             value,
             f"{key.text} takes {words}, [{', '.join(names)}], and got {len(nodes)}",
-            "give one example's sizes, without a batch; use `--batch` for a batch",
+            size_hint(key.text, names, nodes),
         )
     return InputSyntax(key.text, [read_value(each, context, what="size") for each in nodes], value.position)
+
+
+def size_hint(layout: str, names: tuple[str, ...], nodes: list[Node]) -> str:
+    """What to do about too many or too few sizes."""
+    texts = [each.text if isinstance(each, Scalar) else "..." for each in nodes]
+    for text in texts:
+        numbers = re.split(r"\s*[\sx×*]\s*", text.strip())
+        if len(numbers) > 1 and all(number.isdigit() for number in numbers):
+            return f"put commas between the sizes: {quote(', '.join(numbers))}"
+    if len(nodes) == len(names) - 1:
+        whole = ", ".join([*texts, "3"])
+        return f"name the {names[-1]} too, as in {quote(f'{layout}: [{whole}]')}"
+    return "give one example's sizes, without a batch; use `--batch` for a batch"
 
 
 def read_named_input(layout: str, names: tuple[str, ...], node: Mapping, context: Context) -> InputSyntax:

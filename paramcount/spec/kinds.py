@@ -46,7 +46,7 @@ def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> No
     elif found := find(word):
         read_layer(item, found, node, context)
     else:
-        guess = kind_for(word, context.kinds())
+        guess = "do" if word in ("layers", "body") else kind_for(word, context.kinds())
         hint = f"did you mean `{guess}`?" if guess else "see docs/layers.md for the kinds, or write a block"
         raise SpecError(f"unknown kind {quote(word)}", hint=hint, position=key.position)
 

@@ -178,6 +178,7 @@ def read_figures(node: Mapping, context: Context, others: tuple[str, ...]) -> Ex
             expected.figures[key.text] = (figure, value.position)
         elif key.text not in others:
             guess = nearest(key.text, [*FIGURES, "reference", "variants"])
-            hint = f"did you mean `{guess}`?" if guess else f"one of {', '.join(FIGURES)}, reference, variants"
+            hint = f"did you mean `{guess}`?" if guess else f"the figures are {', '.join(FIGURES)}"
+            hint = "flops are 2 × macs: give `macs`" if key.text == "flops" else hint
             context.file.note(wrong(key, f"unknown figure {quote(key.text)}", hint))
     return expected

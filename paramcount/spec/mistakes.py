@@ -257,7 +257,7 @@ class Stop:
             hint = (
                 "begin it with `- `"
                 if not self.here.startswith("-")
-                else "indent the list, or give it a key of its own"
+                else "indent the list, or give it a key of its own, such as `do:`"
             )
             return self.error(f"{what} does not fit what else stands in column {column}", hint)
         hint = "line it up with " + " or ".join(f"column {each}" for each in columns)

@@ -12,6 +12,7 @@ from paramcount.spec.written import ANY_KIND, Constant, Maker, Several, read_new
 from paramcount.suggest import nearest
 
 MODIFIERS = ("for", "in", "from", "repeat", "when", "name", "into", "share", "push", "only", "frozen")
+SAID_OTHERWISE = {"trainable": "frozen: true", "as": "name", "id": "name", "if": "when", "times": "repeat"}
 
 
 def read_items(node: Node, context: Context, what: str = "layers") -> list[ItemSyntax]:
@@ -50,6 +51,8 @@ def read_mapping(node: Mapping, context: Context) -> ItemSyntax:
     kinds = [(key, value) for key, value in node.entries if key.text not in MODIFIERS]
     if len(kinds) > 1:
         raise two_kinds(kinds, context)
+    if not kinds and "repeat" in modifiers and not {"from", "name", "into", "push"} & modifiers.keys():
+        raise wrong(modifiers["repeat"][0], "`repeat` has nothing beside it", "write what to repeat: `do: [...]`")
     key, value = kinds[0] if kinds else (None, None)
     item = ItemSyntax(key.position if key else node.position, key.text if key else "")
     inner = read_modifiers(item, modifiers, node, context)
@@ -140,7 +143,7 @@ def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
                 hint=f"write `- {known[0].text}: {{..., {other.text}: {shown}}}`, or indent it further",
                 position=other.position,
             )
-        guess = nearest(other.text, MODIFIERS)
+        guess = SAID_OTHERWISE.get(other.text) or nearest(other.text, MODIFIERS)
         hint = f"did you mean `{guess}`?" if guess else "start each layer with its own `-`"
         return SpecError(
             f"{quote(other.text)} beside {quote(known[0].text)} is neither a modifier nor an argument of it",

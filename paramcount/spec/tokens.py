@@ -184,6 +184,10 @@ def run_on(source: Source, index: int, word: str, tail: str) -> NoReturn:
         raise source.error(index, f"{whole} is not a number", hint)
     if word == "0" and re.fullmatch("[xX][0-9a-fA-F]{1,15}|[oO][0-7]{1,20}|[bB][01]{1,60}", tail):
         raise source.error(index, f"{whole} is not decimal", f"write {int(word + tail, 0)}")
+    if re.fullmatch("(x[0-9]+)+", tail):
+        parts = (word + tail).split("x")
+        alike = f"{parts[0]}, or " if len(set(parts)) == 1 else ""
+        raise source.error(index, f"{whole} is not a number", f"write {alike}[{', '.join(parts)}]")
     if "__" in tail or not tail.isidentifier():
         raise source.error(index, f"{whole} is not allowed in expressions", ELSEWHERE.get(tail, ALLOWED))
     raise source.error(index, f"{whole} is not a number", f"did you mean `{word} * {tail}`?")
