@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from paramcount.errors import ArgumentError, CheckError, MissingPackageError, Pa
 USAGE = "paramcount [verify] SPEC[:VARIANT] [options]"
 DESCRIPTION = "Count what a network costs: parameters, multiply-accumulates, FLOPs, activations, bytes."
 EXAMPLES = """\
-SPEC is a shipped spec by its name, or a file.
+SPEC is a shipped spec by its name, a file, or - for what is piped in.
 
 examples:
   paramcount mobilenet_v2                      a shipped spec
@@ -54,6 +55,10 @@ def at_least_one(text: str) -> int:
     return int(text)
 
 
+def levels(text: str) -> int:
+    return sys.maxsize if text == "all" else at_least_one(text)
+
+
 def parser(verify: bool) -> Parser:
     parser = Parser(
         prog="paramcount",
@@ -75,7 +80,7 @@ def parser(verify: bool) -> Parser:
         add("--optimizer", choices=("sgd", "momentum", "adam"), help="of the training (default sgd)")
         add("--batch", metavar="N", type=at_least_one, default=1, help="multiply work and activations (default 1)")
         add("--dtype", metavar="TYPE", default="float32", help="of the parameters' bytes (default float32)")
-        add("--depth", metavar="N", type=at_least_one, default=1, help="open N levels of groups (default 1)")
+        add("--depth", metavar="N", type=levels, help="open N levels of groups, or `all` (default 1)")
         add("--columns", metavar="A,B", help="the table's columns, instead of the usual ones")
         add("--sort", metavar="COLUMN", help="order the rows, numbers from the largest")
         add("--format", choices=("table", "json"), default="table", help="table or json (default table)")
@@ -95,11 +100,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except SystemExit as done:  # argparse, after --help or --version
         return done.code if isinstance(done.code, int) else 0
-    except BrokenPipeError:
-        # Nobody reads on; what is still buffered must not fail again when Python exits.
+    except OSError as error:
+        # Nobody reads on, or the disk is full; what is still buffered must not fail again when Python exits.
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        if isinstance(error, BrokenPipeError):
+            return 0
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise
+        complain(f"the output cannot be written: {error.strerror}")
     except ParamcountError as error:
         complain(str(error))
         return error.exit_code
@@ -133,7 +142,7 @@ def run(arguments: list[str]) -> int:
 
 def load_spec(options: argparse.Namespace) -> Any:
     """The spec's network with its variant and the variables that were set."""
-    from paramcount.spec.load import load
+    from paramcount.spec.load import load, loads
 
     settings = {}
     for setting in options.set:
@@ -145,12 +154,18 @@ def load_spec(options: argparse.Namespace) -> Any:
                 f"`--set` cannot set {quote(name.strip())}", hint="a variant is chosen with `--variant`"
             )
         settings[name.strip()] = value.strip()
+    if options.spec == "-":
+        return loads(sys.stdin.read(), options.variant, "<stdin>", **settings)
     return load(options.spec, options.variant, **settings)
 
 
 def run_count(network: Any, options: argparse.Namespace) -> int:
     from paramcount.report import count
 
+    unused = [name for name in ("depth", "columns", "sort") if getattr(options, name) is not None]
+    if options.format == "json" and unused:
+        hint = "json holds all rows and figures, in the order of the network"
+        raise ArgumentError(f"`--{unused[0]}` is for the table, not for json", hint=hint)
     report = inference = count(network, batch=options.batch, dtype=options.dtype)
     if options.train or options.freeze or options.remat or options.optimizer:
         names = ("batch", "dtype", "train", "freeze", "remat", "optimizer")
@@ -167,7 +182,9 @@ def run_count(network: Any, options: argparse.Namespace) -> int:
         columns = options.columns.split(",") if options.columns else None
         colour = terminal.colour()
         print(
-            table.render(report, depth=options.depth, columns=columns, sort=options.sort, colour=colour, status=status)
+            table.render(
+                report, depth=options.depth or 1, columns=columns, sort=options.sort, colour=colour, status=status
+            )
         )
     if failure is not None:
         sys.stdout.flush()

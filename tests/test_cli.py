@@ -283,3 +283,35 @@ def test_what_can_happen_anywhere(monkeypatch, capsys, raised, code, said):
     monkeypatch.setattr(cli, "run", fail)
     assert cli.main(["mlp"]) == code
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["mlp"], ["mlp", "--format", "json"]])
+def test_a_full_disk(arguments):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "paramcount", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (2, "the output cannot be written: No space left on device\n")
+
+
+def test_a_spec_from_standard_input():
+    done = subprocess.run([sys.executable, "-m", "paramcount", "-"], input=SMALL, capture_output=True, text=True)
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert done.stdout.splitlines()[-1] == "expect: equal (params, weights, macs)"
+    done = subprocess.run([sys.executable, "-m", "paramcount", "-"], input="[]", capture_output=True, text=True)
+    assert done.stderr.startswith("<stdin>:1:1: ") and done.returncode == 2
+
+
+def test_all_levels(spec):
+    assert [line.split()[0] for line in run(spec(), "--depth", "all")[0].splitlines()[3:6]] == [
+        "conv0",
+        "conv0",
+        "batch_norm0",
+    ]
+
+
+@pytest.mark.parametrize("option", [("--depth", "2"), ("--columns", "params"), ("--sort", "macs")])
+def test_json_takes_no_options_of_the_table(spec, option):
+    out, err, code = run(spec(), "--format", "json", *option)
+    assert (out, code) == ("", 2)
+    assert err.startswith(f"`{option[0]}` is for the table, not for json\nhint: ")
