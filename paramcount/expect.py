@@ -15,6 +15,8 @@ BIGGEST = 5
 def check(network: Any) -> Report:
     """Count a network and compare it with its spec's `expect`; raises CheckError where a figure differs.
 
+    Nothing is compared where a variable was set by hand (`network.overridden`), or nothing is expected.
+
     >>> from paramcount.graph.network import Network
     >>> from paramcount.layers.dense import Dense
     >>> check(Network([Dense(10)], input=784)).params  # nothing is expected

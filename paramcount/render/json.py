@@ -28,6 +28,9 @@ def to_dict(report: Report) -> dict[str, Any]:
                 "output_shape": None if row.output_shape is None else list(row.output_shape.sizes),
                 "repeat": row.repeat,
                 "depth": row.depth,
+                "leaf": row.leaf,
+                "setting": row.setting,
+                "note": row.note,
                 **row.figures._asdict(),
                 **(row.training._asdict() if row.training else {}),
             }
