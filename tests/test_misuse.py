@@ -1,5 +1,7 @@
 """Networks written wrongly in Python are refused where they are written, and never counted as something else."""
 
+from dataclasses import dataclass
+
 import numpy
 import pytest
 
@@ -152,3 +154,52 @@ def test_a_number_that_is_almost_whole_is_shown_in_full():
 def test_an_index_is_whole():
     with pytest.raises(ParamcountError, match=r"2:19: the index `0\.5` is not a whole number"):
         pc.loads("input: {features: 4}\nlayers: [dense: 'k[0.5]']\nvars: {k: [1, 2]}")
+
+
+class Foreign(pc.Layer):
+    """A layer of one's own, which each test spoils in one place."""
+
+    def output_shape(self, x):
+        return x
+
+    def params(self, x):
+        return {}
+
+    def work(self, x):
+        return pc.Work()
+
+    def forward(self, params, x, *, context):
+        return None
+
+
+@pytest.mark.parametrize(
+    ("method", "result", "words"),
+    [
+        ("params", {"w": pc.Param({"a": 3}, "kernel")}, "role is one of weight, table, bias, norm, buffer"),
+        ("params", {"w": pc.Param([3], "weight")}, "axes are sizes by name"),
+        ("params", {"w": pc.Param({"a": -3}, "weight")}, "at least 0"),
+        ("work", pc.Work(macs=-2), "at least 0"),
+    ],
+)
+def test_a_layer_of_ones_own_declares_what_can_be_counted(method, result, words):
+    spoiled = dataclass(frozen=True)(type("Spoiled", (Foreign,), {method: lambda self, x: result}))
+    with pytest.raises(ParamcountError, match=words):
+        pc.count(spoiled(), 8)
+
+
+def test_a_forward_that_returns_nothing_is_a_difference():
+    pytest.importorskip("jax")
+    verification = pc.verify(pc.Network([dataclass(frozen=True)(Foreign)()], input=8))
+    assert not verification.ok
+    assert "`forward` must return an array" in str(verification)
+
+
+def test_a_block_expands():
+    with pytest.raises(ParamcountError, match="the block `block` has no method `expand`"):
+        pc.count(type("Empty", (pc.Block,), {})(), 8)
+
+
+def test_what_is_shown_of_networks_and_blocks():
+    assert repr(pc.Network([CONV], input=IMAGE, name="Small")) == "<Network Small>"
+    assert repr(pc.loads("{name: Big, input: {features: 3}, layers: [relu]}")) == "<Loaded Big>"
+    assert repr(pc.Bottleneck(24, stride=2)) == "<Bottleneck bottleneck: stride=2>"

@@ -124,6 +124,8 @@ class Run:
             with jax.named_scope(f"§{self.number}"):
                 results = node.layer.forward(tensors, *inputs, context=context)
             results = tuple(results) if isinstance(results, (tuple, list)) else (results,)
+            if not all(hasattr(result, "shape") for result in results):
+                raise TypeError("`forward` must return an array, or a tuple of arrays")
             self.values.update(zip(node.outputs, results, strict=True))
         except Exception as error:
             raise LayerError(leaf.path, error) from error

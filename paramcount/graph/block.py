@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paramcount.errors import ParamcountError, Position
+from paramcount.errors import ParamcountError, Position, SpecError, quote
 from paramcount.graph.builder import Builder
 from paramcount.graph.tree import Group
 from paramcount.layer import Item, Shape
@@ -24,12 +24,15 @@ class Block(Item):
     position: Position | None = None  # where it is used
     declared: dict[str, Position] | None = None  # names that are given somewhere in it
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.kind}{f': {self.setting}' if self.setting else ''}>"
+
     def inputs(self) -> dict[str, Any]:
         return {}
 
     def expand(self, *inputs: Shape | None) -> Sequence[Item]:
         """The items; `inputs` are the shapes of the value that arrives, and of `inputs()` in their order."""
-        raise NotImplementedError
+        raise SpecError(f"the block {quote(self.kind)} has no method `expand`", hint="it returns a list of items")
 
     def place(self, builder: Builder, name: str | None) -> None:
         given = {key: None if path is None else builder.optional_path(path, key) for key, path in self.inputs().items()}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from paramcount.errors import ParamcountError, Position, SpecError, quote
-from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.layer import ROLES, Layer, Param, Shape, Work
 from paramcount.numeric import Column
 
 
@@ -29,6 +30,9 @@ def checked_shape(layer: Layer, shapes: tuple[Shape, ...]) -> Any:
     if not isinstance(declared, dict) or not all(isinstance(param, Param) for param in declared.values()):
         raise wrong_result(layer, "params", declared, "a dict of names and Params")
     for param in declared.values():
+        if not isinstance(param.axes, Mapping) or param.role not in ROLES:
+            wanted = f"Params whose axes are sizes by name, and whose role is one of {', '.join(ROLES)}"
+            raise wrong_result(layer, "params", declared, wanted)
         whole(layer, "params", param.shape)
     work = called(layer, "work", shapes)
     if not isinstance(work, Work):
@@ -61,6 +65,8 @@ def whole(layer: Layer, method: str, counts: tuple[Any, ...]) -> None:
         if isinstance(count, bool) or not isinstance(count, (int, Column)):
             message = f"`{method}` of {quote(layer.kind)} gives {quote(repr(count))}, and a count is a whole number"
             raise SpecError(message, hint="count with `int`, `//` and `*`", position=place_of(layer, method))
+        if isinstance(count, int) and count < 0:
+            raise wrong_result(layer, method, count, "counts of at least 0")
 
 
 def wrong_result(layer: Layer, method: str, given: Any, wanted: str) -> SpecError:
