@@ -103,7 +103,7 @@ def __getattr__(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__getattr__("__all__")})
+    return sorted({*(name for name in globals() if name.startswith("__")), *__getattr__("__all__")})
 
 
 def kinds() -> dict[str, str]:

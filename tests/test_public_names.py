@@ -56,6 +56,11 @@ def test_every_shipped_block_has_a_name(name):
     assert public in dir(pc)
 
 
+def test_no_names_of_the_inside():
+    shown = {name for name in dir(pc) if not name.startswith("__")}
+    assert shown == set(pc.__all__)
+
+
 def test_blocks_in_python():
     # 16·96 + 9·96 + 96·24 = 4704 weights, and batch norms of 2·(96 + 96 + 24) = 432
     assert pc.count(pc.Bottleneck(out=24, expand=6, stride=2), (112, 112, 16)).params == 4704 + 432

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paramcount.errors import ArgumentError, Position, SpecError, quote
+from paramcount.errors import ArgumentError, Position, SpecError, printable, quote
 from paramcount.fields import Sizes
 from paramcount.graph.builder import Builder
 from paramcount.graph.tree import Graph, Value
@@ -47,6 +47,9 @@ class Network:
         self.name = name
         self.declared = declared
         self.graphs: dict[bool, Graph] = {}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {printable(self.name)}>"
 
     def graph(self, training: bool = False) -> Graph:
         """The expanded tree, made once for each mode."""

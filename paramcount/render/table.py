@@ -69,7 +69,7 @@ IN_TRAINING = ("layer", "kind", "setting", "output", "repeat", "params", "macs",
 WITH_REMAT = (*IN_TRAINING[:-2], "recomputed_macs", *IN_TRAINING[-2:])
 IF_ANY = ("setting", "repeat", "note")  # left out where no row has one
 DROPPED = ("bar", "kind", "setting", "share", "repeat", "weights", "output", "note")  # the least important first
-SHORTENED = {"layer": 18, "setting": 12, "kind": 10, "note": 14}  # columns of text, and how wide they stay
+SHORTENED = {"layer": 18, "note": 14}  # columns of text, and how wide they stay; a part of the others says nothing
 
 
 def render(
@@ -200,7 +200,7 @@ def fit(
     while excess() > sum(max(0, widest(name) - least) for name, least in shortened.items() if name in cells) and left:
         cells.pop(left.pop(0), None)
     shorten(shortened)
-    shorten(dict.fromkeys(shortened, 6))
+    shorten(dict.fromkeys((*shortened, "setting", "kind"), 6))  # where columns were chosen
 
 
 def middle(text: str, limit: int, mark: str) -> str:
