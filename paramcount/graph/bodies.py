@@ -128,12 +128,14 @@ class Moe(Item):
     groups: int = 1
     top_groups: int = 1
     correction: bool = False
+    normalize: bool = True
 
     kind = "moe"
 
     def place(self, builder: Builder, name: str | None) -> None:
         source = builder.arrived()
-        router = Router(self.experts, self.top_k, self.router, self.groups, self.top_groups, self.correction)
+        choice = (self.router, self.groups, self.top_groups, self.correction, self.normalize)
+        router = Router(self.experts, self.top_k, *choice)
         builder.open("moe", name)
         experts = Experts("", "moe", experts=router.experts, top_k=router.top_k, source=source)
         builder.leaf(router, "router")

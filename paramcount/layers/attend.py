@@ -18,10 +18,11 @@ class Attend(Layer, kind="attend"):
     Of queries (T, H, D), keys (S, K, D) and values (S, K, E) it makes (T, H, E); K divides H, and each of the K
     serves H / K neighbouring heads. `position` is added to the scores, and broadcasts to (H, T, S). `regions` are
     labels (T,): only equal ones meet. `causal` hides the keys after a query, `window` those as many positions away
-    or more; the last query stands at the last key. `scale` is D ** -0.5 unless it is given.
+    or more; the last query stands at the last key. `scale` is D ** -0.5 unless it is given. With `softcap` the
+    scaled scores become softcap · tanh(scores / softcap).
 
-    MACs: H · T · S · (D + E), whatever is hidden. Elementwise: per score 1 to scale, 5 for the softmax, and 1 for
-    a position. Source: https://arxiv.org/abs/1706.03762; heads that share a key: https://arxiv.org/abs/2305.13245
+    MACs: H · T · S · (D + E), whatever is hidden. Elementwise: per score 1 to scale, 5 for the softmax, 1 for
+    a position, and 3 for a softcap. Source: https://arxiv.org/abs/1706.03762; heads that share a key: https://arxiv.org/abs/2305.13245
 
     >>> attend = Attend(query="q", key="k", value="v", causal=True)
     >>> attend.work(Shape.of(128, 8, 64), Shape.of(128, 2, 64), Shape.of(128, 2, 64)).macs  # 8 · 128² · (64 + 64)
@@ -36,14 +37,16 @@ class Attend(Layer, kind="attend"):
     causal: bool = field(Flag(), False)
     window: int = field(Whole(at_least=0), 0)
     scale: Any = field(Number(none=True), None)
+    softcap: Any = field(Number(none=True), None)
 
-    by_name = ("query", "key", "value", "position", "regions", "causal", "window", "scale")
+    by_name = ("query", "key", "value", "position", "regions", "causal", "window", "scale", "softcap")
     takes_prev = False
     examples = (
         (PATHS, (5, 2, 4), (6, 2, 4), (6, 2, 3)),
         (PATHS | {"causal": True, "window": 3}, (5, 6, 4), (5, 3, 4), (5, 3, 4)),
         (PATHS | {"position": "p"}, (4, 2, 3), (5, 1, 3), (5, 1, 3), (2, 4, 5)),
         (PATHS | {"position": "p", "scale": 1}, (4, 2, 3), (5, 2, 3), (5, 2, 3), (4, 1)),
+        (PATHS | {"softcap": 50, "causal": True}, (5, 4, 4), (5, 2, 4), (5, 2, 3)),
         (PATHS | {"regions": "r"}, (4, 2, 3), (4, 2, 3), (4, 2, 3), Shape((4,), "tokens")),
         (PATHS | {"position": "p", "regions": "r"}, *3 * ((4, 2, 3),), (2, 4, 4), Shape((4,), "tokens")),
     )
@@ -115,7 +118,7 @@ class Attend(Layer, kind="attend"):
     def work(self, *inputs: Shape) -> Work:
         scores, mix = self.contractions(*inputs)
         query, key = inputs[:2]
-        per_score = 6 + (self.position is not None)
+        per_score = 6 + (self.position is not None) + 3 * (self.softcap is not None)
         return Work(scores.macs + mix.macs, per_score * product((*query.spatial, key.sizes[0])))
 
     def contractions(self, *inputs: Shape) -> tuple[Contraction, ...]:
@@ -135,6 +138,8 @@ class Attend(Layer, kind="attend"):
         # The heads that share a key are an axis of their own: keys and values are never repeated.
         grouped = query.reshape(queries, groups, heads // groups, width)
         scores = jnp.einsum("tkgd,skd->kgts", grouped, key).astype(jnp.float32).reshape(heads, queries, keys) * scale
+        if self.softcap is not None:
+            scores = self.softcap * jnp.tanh(scores / self.softcap)
         if position is not None:
             scores = scores + position
         distance = jnp.arange(keys) - (jnp.arange(queries) + keys - queries)[:, None]

@@ -11,12 +11,16 @@ from paramcount.numeric import exact_div, require
 
 @dataclass(frozen=True)
 class Router(Layer, kind="router"):
-    """For each token the `top_k` of the experts, and their weights, which sum to 1: two results.
+    """For each token the `top_k` of the experts, and their weights: two results.
+
+    The weights sum to 1; without `normalize` they are the scores as they stand.
 
     Weights: channels × experts. MACs: tokens × channels × experts. Elementwise: softmax 5 per score (sigmoid 1),
     a correction 1 per score, and the weights' sum and division 2 per choice. With `groups`, experts are chosen
-    from the `top_groups` best groups only, a group's score being the sum of its two best. `correction` adds a
-    buffer to the scores that choose, not to the weights.
+    from the `top_groups` best groups only, a group's score being that of its best expert, or with a correction the sum
+    of its two best. `correction` adds a buffer to the scores that choose, not to the weights.
+    Sources: https://arxiv.org/abs/2401.04088, groups https://arxiv.org/abs/2405.04434, the correction
+    https://arxiv.org/abs/2412.19437
 
     >>> Router(experts=8, top_k=2).work(Shape.of(128, 4096)).macs
     4194304
@@ -28,11 +32,13 @@ class Router(Layer, kind="router"):
     groups: int = field(Whole(), 1)
     top_groups: int = field(Whole(), 1)
     correction: bool = field(Flag(), False)
+    normalize: bool = field(Flag(), True)
 
-    by_name = ("experts", "top_k", "router", "groups", "top_groups", "correction")
+    by_name = ("experts", "top_k", "router", "groups", "top_groups", "correction", "normalize")
     examples = (
         ({"experts": 4, "top_k": 2}, (5, 6)),
         ({"experts": 8, "top_k": 3, "router": "sigmoid", "groups": 4, "top_groups": 2, "correction": True}, (5, 6)),
+        ({"experts": 6, "top_k": 2, "groups": 3, "top_groups": 2, "normalize": False}, (5, 6)),
         ({"experts": 4, "top_k": 1}, (6,)),
     )
 
@@ -64,7 +70,7 @@ class Router(Layer, kind="router"):
         chosen, _ = self.output_shape(x)
         scores = Shape((*x.spatial, self.experts)).elements
         per_score = (5 if self.router == "softmax" else 1) + self.correction
-        return Work(x.elements * self.experts, per_score * scores + 2 * chosen.elements)
+        return Work(x.elements * self.experts, per_score * scores + 2 * self.normalize * chosen.elements)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         import jax
@@ -76,13 +82,15 @@ class Router(Layer, kind="router"):
         rank = scores + params["correction"] if self.correction else scores
         if self.groups > 1:
             grouped = rank.reshape(*rank.shape[:-1], self.groups, -1)
-            best, _ = lax.top_k(grouped, min(2, grouped.shape[-1]))
+            best, _ = lax.top_k(grouped, min(2 if self.correction else 1, grouped.shape[-1]))
             _, kept = lax.top_k(best.sum(-1), self.top_groups)
             open_groups = jax.nn.one_hot(kept, self.groups, dtype=bool).any(-2)
             rank = jnp.where(open_groups[..., None], grouped, -jnp.inf).reshape(rank.shape)
         _, chosen = lax.top_k(rank, self.top_k)
         weights = jnp.take_along_axis(scores, chosen, -1)
-        return (weights / weights.sum(-1, keepdims=True)).astype(x.dtype), chosen
+        if self.normalize:
+            weights = weights / weights.sum(-1, keepdims=True)
+        return weights.astype(x.dtype), chosen
 
 
 @dataclass(frozen=True)

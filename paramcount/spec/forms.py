@@ -21,7 +21,7 @@ ARGUMENTS = {  # of the forms that take a mapping
     "concat": ("axis", "paths"),
     "each": ("pattern", "with", "do"),
     "scan": ("carry", "do", "next"),
-    "moe": ("experts", "top_k", "body", "router", "groups", "top_groups", "correction"),
+    "moe": ("experts", "top_k", "body", "router", "groups", "top_groups", "correction", "normalize"),
 }
 
 

@@ -18,7 +18,7 @@ def random(*sizes):
     return RANDOM.standard_normal(sizes).astype("float32")
 
 
-def by_hand(query, key, value, allowed=lambda i, j: True, bias=None, scale=None):
+def by_hand(query, key, value, allowed=lambda i, j: True, bias=None, scale=None, softcap=None):
     """Attention one head and one query at a time, in float64."""
     (queries, heads, width), (keys, groups, _) = query.shape, key.shape
     scale = width**-0.5 if scale is None else scale
@@ -28,6 +28,7 @@ def by_hand(query, key, value, allowed=lambda i, j: True, bias=None, scale=None)
         for i in range(queries):
             seen = [j for j in range(keys) if allowed(i, j)]
             scores = [scale * sum(query[i, h].astype(float) * key[j, group]) for j in seen]
+            scores = [score if softcap is None else softcap * numpy.tanh(score / softcap) for score in scores]
             scores = [score + (0 if bias is None else bias[h, i, j]) for score, j in zip(scores, seen, strict=True)]
             weights = numpy.exp(scores) / numpy.exp(scores).sum()
             result[i, h] = sum(weight * value[j, group] for weight, j in zip(weights, seen, strict=True))
@@ -38,6 +39,7 @@ def test_cost():
     shapes = Shape.of(64, 12, 64), Shape.of(64, 12, 64), Shape.of(64, 12, 64)
     assert attend().work(*shapes) == Work(6_291_456, 6 * 12 * 64 * 64)  # 2 · 12 · 64 · 64 · 64
     assert attend(causal=True, window=5).work(*shapes) == attend().work(*shapes)
+    assert attend(softcap=50).work(*shapes) == Work(6_291_456, 9 * 12 * 64 * 64)
     assert attend().output_shape(*shapes) == Shape.of(64, 12, 64)
     cross = Shape.of(5, 6, 8), Shape.of(7, 2, 8), Shape.of(7, 2, 3), Shape.of(6, 5, 7)
     assert attend(position="p").work(*cross) == Work(6 * 5 * 7 * 8 + 6 * 5 * 7 * 3, 7 * 6 * 5 * 7)
@@ -56,6 +58,7 @@ def test_contractions():
     [
         ({}, (5, 7, 4, 4), lambda i, j: True),
         ({"scale": 0.3}, (5, 7, 4, 2), lambda i, j: True),
+        ({"softcap": 2, "causal": True}, (5, 5, 4, 2), lambda i, j: j <= i),
         ({"causal": True}, (6, 6, 6, 2), lambda i, j: j <= i),
         ({"causal": True}, (3, 5, 2, 1), lambda i, j: j <= i + 2),
         ({"window": 2}, (6, 6, 2, 2), lambda i, j: abs(i - j) < 2),
@@ -66,7 +69,7 @@ def test_values(settings, sizes, allowed):
     queries, keys, heads, groups = sizes
     query, key, value = random(queries, heads, 4), random(keys, groups, 4), random(keys, groups, 3)
     found = attend(**settings).forward({}, query, key, value, context=None)
-    right = by_hand(query, key, value, allowed, scale=settings.get("scale"))
+    right = by_hand(query, key, value, allowed, scale=settings.get("scale"), softcap=settings.get("softcap"))
     numpy.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-5)
 
 

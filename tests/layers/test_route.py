@@ -48,6 +48,24 @@ def test_the_weights_of_the_chosen_sum_to_one():
     numpy.testing.assert_allclose(weights, [[0.4 / 0.7, 0.3 / 0.7]], rtol=1e-5)
 
 
+def test_weights_as_they_are():
+    scores = numpy.log(numpy.array([[0.1, 0.2, 0.3, 0.4]], "float32"))
+    router = Router(experts=4, top_k=2, normalize=False)
+    weights, _ = router.forward({"weight": numpy.eye(4)}, scores, context=None)
+    numpy.testing.assert_allclose(weights, [[0.4, 0.3]], rtol=1e-5)
+    assert router.work(Shape.of(1, 4)) == Work(16, 20)  # 4 · 4; 5 · 4
+
+
+def test_without_a_correction_a_group_is_as_good_as_its_best_expert():
+    # Groups of two: best 0.4, 0.25, 0.13; sums 0.41, 0.45, 0.14. The best two groups hold experts 0 to 3.
+    shares = numpy.array([0.4, 0.01, 0.25, 0.2, 0.13, 0.01], "float32")
+    router = Router(experts=6, top_k=3, groups=3, top_groups=2)
+    _, chosen = router.forward({"weight": numpy.eye(6)}, numpy.log(shares), context=None)
+    assert chosen.tolist() == [0, 2, 3]
+    _, chosen = Router(6, 2, groups=3, top_groups=1).forward({"weight": numpy.eye(6)}, numpy.log(shares), context=None)
+    assert chosen.tolist() == [0, 1]  # by sums it would be 2 and 3
+
+
 def test_groups_and_correction_choose_but_do_not_weigh():
     # Groups of two: sums 1.0, 0.9, 0.8, 0.1; the best two groups hold experts 0 to 3.
     logits = numpy.array([0.9, 0.1, 0.45, 0.45, 0.8, 0.0, 0.05, 0.05], "float32")
