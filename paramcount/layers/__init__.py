@@ -37,6 +37,7 @@ MODULES = {
     "softplus": "activation",
     "exp": "activation",
     "abs": "activation",
+    "clamp": "clamp",
     "softmax": "activation",
     "log_softmax": "activation",
     "max_pool": "pool",

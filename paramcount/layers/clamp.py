@@ -1,0 +1,40 @@
+"""The function that keeps values within bounds."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramcount.errors import ArgumentError
+from paramcount.fields import Number, field
+from paramcount.layer import Shape
+from paramcount.layers.activation import Elementwise
+
+
+@dataclass(frozen=True)
+class Clamp(Elementwise, kind="clamp"):
+    """min(max(x, low), high); either may be left out. One elementwise operation per element.
+
+    >>> Clamp(high=100).work(Shape.of(24, 1)).elementwise
+    24
+    """
+
+    low: Any = field(Number(none=True), None)
+    high: Any = field(Number(none=True), None)
+
+    by_name = ("low", "high")
+    examples = (({"low": -0.5, "high": 0.5}, (3, 4, 5)), ({"high": 0.1}, (6,)), ({"low": 0}, ()))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.low is None and self.high is None:
+            raise ArgumentError("`clamp` takes `low`, `high`, or both", hint="`clamp: {low: -1, high: 1}`")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ArgumentError(f"low {self.low:g} is above high {self.high:g}", argument="low")
+
+    def setting(self, *inputs: Shape) -> str:
+        low, high = ("" if bound is None else f"{bound:g}" for bound in (self.low, self.high))
+        return f"{low}..{high}"
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import numpy as jnp
+
+        return jnp.clip(x, self.low, self.high)
