@@ -202,3 +202,12 @@ def test_json():
     assert found["totals"]["params"] == 9 * 3 * 8 + 16
     assert found["rows"][1]["path"] == "conv0.conv0" and found["rows"][1]["output_shape"] == [4, 4, 8]
     assert all(type(value) is int for value in found["totals"].values())
+
+
+def test_a_column_is_dropped_before_its_words_are_cut(monkeypatch):
+    from paramcount.spec.load import load
+
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = render(count(load("resnet"))).splitlines()
+    assert lines[2].split() == ["layer", "output", "×N", "params", "weights", "MACs", "share"]
+    assert "…" not in "".join(lines)
