@@ -8,7 +8,7 @@ from typing import Any
 
 from paramcount.errors import ShapeError, SpecError, quote
 from paramcount.graph.builder import Builder
-from paramcount.graph.scope import Weights
+from paramcount.graph.scope import SKIPPED, Weights
 from paramcount.graph.sharing import homes, same_weights, tensors_below
 from paramcount.graph.tree import Node, Share, join
 from paramcount.layer import Item
@@ -40,8 +40,7 @@ class Skip(Item):
 
     def place(self, builder: Builder, name: str | None) -> None:
         for each in self.names:
-            reason = "the item that names it was skipped by `when`"
-            builder.scope.root.gone.setdefault(str(each), reason)
+            builder.scope.root.gone.setdefault(str(each), SKIPPED)
         builder.results = (builder.prev,)
 
 

@@ -72,18 +72,22 @@ class Network:
         return Graph(inputs, builder.children, outputs, training, builder.warnings)
 
     def named_outputs(self, builder: Builder) -> dict[str, Value]:
-        """Each output's value by its label; outputs of training are left out in inference."""
+        """Each output's value by its label; without those that `when` skipped, and in inference those of training."""
         if self.outputs is None:
             return {"output": builder.arrived()}
         named = self.outputs if isinstance(self.outputs, Mapping) else {name: name for name in self.outputs}
         builder.dormant = True
-        found = {str(label): builder.path(path, "path", str(label)) for label, path in named.items()}
+        found = {
+            str(label): builder.path(path, "path", str(label))
+            for label, path in named.items()
+            if not (isinstance(path, str) and builder.scope.skipped(path))
+        }
         builder.dormant = False
         kept = {label: value for label, value in found.items() if builder.training or not value.training_only}
         if not kept:
             raise SpecError(
-                "every output only exists in training",
-                hint="list one that exists in inference too",
+                "every output only exists in training" if found else "every output was skipped by `when`",
+                hint="list one that exists in inference too" if found else "list one that is always there",
                 position=getattr(next(iter(named.values())), "position", None),
             )
         return kept

@@ -251,6 +251,7 @@ NAMES = [
     ("left", on_sequence("{relu, push: skips}"), "3:18", ["1 value left", "`skips`", "`pop`"]),
     ("training", on_sequence("{let: {aux: [relu]}, only: training}", "add: [prev, aux]"), "4:17", ["`aux` only exists in training"]),
     ("training outputs", on_sequence("{let: {aux: [relu]}, only: training}") + "outputs: [aux]\n", "4:11", ["every output"]),
+    ("skipped outputs", on_sequence("{let: {aux: [relu]}, when: 1 > 2}") + "outputs: [aux]\n", "4:11", ["every output was skipped"]),
     ("only", on_sequence("{relu, only: test}"), "3:18", ["`only` must be `training`", "`test`"]),
     ("reserved", on_sequence("{relu, name: prev}"), "3:18", ["`prev` is reserved"]),
     ("brace", on_sequence('{relu, name: "c{i"}'), "3:18", ["brace", "`c{i`"]),

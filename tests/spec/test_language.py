@@ -356,6 +356,13 @@ def test_training_only_and_frozen():
     assert output(S, "{dense: 3, only: training}") == (6, 8)
 
 
+def test_an_output_that_when_skipped_is_left_out():
+    head = S + "vars: {second: false}\noutputs: {first: prev, second: head, third: late}\n"
+    items = ("{let: {head: [dense: 3]}, when: second}", "{dense: 2, name: late, when: second}", "dense: 4")
+    assert list(read(head, *items).graph().outputs) == ["first"]
+    assert list(read(head, *items, second=True).graph().outputs) == ["first", "second", "third"]
+
+
 def test_several_inputs_and_outputs():
     head = "inputs: {a: {features: 3}, b: {tokens: [5]}}\noutputs: [y, prev]\n"
     network = read(head, "{from: a, dense: 4, name: y}", "{from: b, embedding: [10, 2]}", "{dense: 7}")
