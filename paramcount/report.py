@@ -68,7 +68,9 @@ class Report(Counted):
 
         return to_dict(self)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        if any(type(each) is not int for each in self.totals):
+            return None  # a sweep has many tables
         from paramcount.render.html import render
 
         return render(self)
@@ -116,8 +118,8 @@ def count(
     if type(batch) is bool or not (isinstance(batch, (int, Column)) or hasattr(batch, "dtype")):
         raise ArgumentError(f"batch must be a whole number, not {quote(batch)}", argument="batch")
     require(batch >= 1, "batch must be at least 1, not {}", batch, argument="batch")
-    if isinstance(freeze, str):
-        raise ArgumentError("freeze is a list of patterns", hint=f'freeze=["{freeze}"]', argument="freeze")
+    if isinstance(freeze, str) or not all(isinstance(each, str) for each in freeze):
+        raise ArgumentError("freeze is a list of patterns", hint='freeze=["stage0"]', argument="freeze")
     if not train and (freeze or remat or optimizer):
         raise ArgumentError("freezing, recomputing and optimizers are of training", hint="train=True, or `--train`")
     if train:

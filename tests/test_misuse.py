@@ -203,3 +203,14 @@ def test_what_is_shown_of_networks_and_blocks():
     assert repr(pc.Network([CONV], input=IMAGE, name="Small")) == "<Network Small>"
     assert repr(pc.loads("{name: Big, input: {features: 3}, layers: [relu]}")) == "<Loaded Big>"
     assert repr(pc.Bottleneck(24, stride=2)) == "<Bottleneck bottleneck: stride=2>"
+
+
+def test_a_sweep_has_no_table_in_a_notebook():
+    assert pc.count(pc.Dense(pc.Column.whole("out", [3, 4])), 8)._repr_html_() is None
+    assert "<table>" in pc.count(pc.Dense(3), 8)._repr_html_()
+
+
+@pytest.mark.parametrize("freeze", ["dense0", [3]])
+def test_freeze_is_a_list_of_patterns(freeze):
+    with pytest.raises(ArgumentError, match="freeze is a list of patterns"):
+        pc.count(pc.Dense(3), 8, train=True, freeze=freeze)
