@@ -123,7 +123,9 @@ class Number(Check):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise ArgumentError(f"{name} must be a number, not {quote(value)}", argument=name)
         if not self.at_least <= value <= self.at_most:
-            bounds = f"at least {self.at_least:g}" if self.at_most == math.inf else f"{self.at_least:g} to {self.at_most:g}"
+            bounds = (
+                f"at least {self.at_least:g}" if self.at_most == math.inf else f"{self.at_least:g} to {self.at_most:g}"
+            )
             raise ArgumentError(f"{name} must be {bounds}, not {value}", argument=name)
         return value
 
@@ -199,7 +201,7 @@ def field_checks(layer: type) -> list[tuple[str, Check]]:
     if missing:
         hint = "a layer has the methods output_shape, params, work and forward"
         raise ArgumentError(f"the layer {name} has no method {', '.join(map(quote, missing))}", hint=hint)
-    found = [(each.name, each.metadata.get("check")) for each in fields]
+    found: list[tuple[str, Any]] = [(each.name, each.metadata.get("check")) for each in fields]
     for argument, check in found:
         if not isinstance(check, Check):
             message = f"the argument {quote(argument)} of the layer {name} does not say what it takes"
@@ -221,8 +223,9 @@ def whole_number(name: str, value: Any) -> Any:
         shown = f"{value:.10g}"
         shown = repr(value) if float(shown).is_integer() else shown  # 3.0000000000000004
         raise ArgumentError(f"{name}: {shown} is not a whole number", hint=hint, argument=name)
-    if hasattr(value, "dtype"):
-        return Column.whole(name, value) if getattr(value, "ndim", 0) else whole_number(name, value.item())
+    array: Any = value
+    if hasattr(array, "dtype"):
+        return Column.whole(name, array) if getattr(array, "ndim", 0) else whole_number(name, array.item())
     raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,14 +120,14 @@ def read_input(node: Node, context: Context) -> InputSyntax:
     return InputSyntax(key.text, [read_value(each, context, what="size") for each in nodes], value.position)
 
 
-def size_hint(layout: str, names: tuple[str, ...], nodes: list[Node]) -> str:
+def size_hint(layout: str, names: tuple[str, ...], nodes: Iterable[Any]) -> str:
     """What to do about too many or too few sizes."""
     texts = [each.text if isinstance(each, Scalar) else "..." for each in nodes]
     for text in texts:
         numbers = re.split(r"\s*[\sx×*]\s*", text.strip())
         if len(numbers) > 1 and all(number.isdigit() for number in numbers):
             return f"put commas between the sizes: {quote(', '.join(numbers))}"
-    if len(nodes) == len(names) - 1:
+    if len(texts) == len(names) - 1:
         whole = ", ".join([*texts, "3"])
         return f"name the {names[-1]} too, as in {quote(f'{layout}: [{whole}]')}"
     return "give one example's sizes, without a batch; use `--batch` for a batch"
