@@ -19,7 +19,7 @@ from paramcount.spec.blocks import BlockDefinition, SpecBlock, load_shipped, shi
 from paramcount.spec.context import IDENTIFIER, Context, wrong
 from paramcount.spec.expression import Expression
 from paramcount.spec.forms import ARGUMENTS, FORMS
-from paramcount.spec.items import ItemSyntax
+from paramcount.spec.items import ItemSyntax, SpecItem
 from paramcount.spec.nodes import Mapping, Node, Scalar
 from paramcount.spec.reading import read_path
 from paramcount.spec.written import ANY_KIND, Formula, Written, read_value
@@ -73,13 +73,16 @@ def read_layer(item: ItemSyntax, layer: type[Layer], node: Node, context: Contex
     kept = [(name, value, checks[name].none, name in required) for name, value in written.items()]
     if all(value.constant for value in written.values()):
         try:
-            made = item.layer = build(layer, kept, EMPTY, None)
+            made = build(layer, kept, EMPTY, None)
         except ParamcountError as error:
             error.position = error.position or item.places.get(error.argument or "", item.position)
             raise
-        item.make = lambda bindings, shape: made
-    else:
-        item.make = lambda bindings, shape: build(layer, kept, bindings, shape)
+        # A word may name a kind whose defaults, or a block whose items, need variables.
+        if not any(isinstance(getattr(made, name), SpecItem) for name in written):
+            item.layer = made
+            item.make = lambda bindings, shape: made
+            return
+    item.make = lambda bindings, shape: build(layer, kept, bindings, shape)
 
 
 def build(layer: type[Layer], written: list, bindings: Bindings, shape: Shape | None) -> Layer:

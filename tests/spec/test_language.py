@@ -118,6 +118,14 @@ def test_defaults_merge_per_argument_and_the_item_wins():
     assert report(head, "dense: {out: 4, norm: none}", b=True).params == 40 + 4
 
 
+@pytest.mark.parametrize("defaults", ["", "dense: {norm: layer_norm}, "])
+def test_a_word_s_kind_has_defaults_that_see_variables(defaults):
+    head = F + f"vars: {{flag: false}}\ndefaults: {{{defaults}layer_norm: {{affine: flag}}}}\n"
+    item = "dense: 4" if defaults else "dense: {out: 4, norm: layer_norm}"
+    assert report(head, item).norms == 0
+    assert report(head.replace("flag: false", "flag: true"), item).norms == 2 * 4
+
+
 def test_defaults_see_what_arrives():
     head = F + "defaults: {dense: {out: cin + length}}\n"
     assert output(head, "dense", "dense") == (40,)  # features: cin and length are the same axis
