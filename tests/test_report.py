@@ -10,7 +10,7 @@ from paramcount.graph.bodies import Each, Moe, Scan
 from paramcount.graph.items import Let, Pop, Residual, With
 from paramcount.graph.loops import Repeat
 from paramcount.graph.network import Network
-from paramcount.graph.tree import leaves
+from paramcount.graph.tree import Experts, leaves
 from paramcount.layers.adaptive_pool import AdaptiveAvgPool
 from paramcount.layers.batch_norm import BatchNorm
 from paramcount.layers.conv import Conv
@@ -228,8 +228,13 @@ def unrolled(network):
     """Parameters and MACs leaf by leaf, every pass for itself, each tensor once under its owner's path."""
     owners, macs = {}, 0
     for leaf in leaves(network.graph()):
-        owners.setdefault(leaf.owner, sum(each.size for each in leaf.node.params().values() if each.role != "buffer"))
-        macs += 0 if leaf.node.training_only else leaf.node.layer.work(*leaf.node.shapes).macs
+        stored = runs = 1
+        for body in leaf.bodies:
+            stored *= body.experts if isinstance(body, Experts) else 1
+            runs *= body.top_k if isinstance(body, Experts) else body.count
+        tensors = [each for each in leaf.node.params().values() if each.role != "buffer"]
+        owners.setdefault(leaf.owner, stored * sum(each.size for each in tensors))
+        macs += 0 if leaf.node.training_only else runs * leaf.node.layer.work(*leaf.node.shapes).macs
     return sum(owners.values()), macs
 
 
