@@ -49,4 +49,5 @@ def test_says_what_it_is_and_where_it_is_from(path):
 
 def test_the_specs_that_are_promised_are_there():
     promised = {"mlp", "lenet", "alexnet", "vgg", "resnet", "squeezenet", "mobilenet_v1", "mobilenet_v2", "unet"}
+    promised |= {"vit", "deit", "swin", "swin_v2", "maxvit", "mlp_mixer", "retinanet", "detector", "dit", "ddpm"}
     assert promised <= {path.stem for path in CONFIGS}
