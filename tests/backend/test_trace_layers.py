@@ -1,6 +1,5 @@
 """Every kind of layer, and whole networks, forward and backward: the trace equals the closed forms."""
 
-from time import perf_counter
 
 import numpy
 import pytest
@@ -59,13 +58,10 @@ def test_whole_networks(spec, forward, both, params):
         outputs, buffers = batched(graph, train=True)(tensors, buffers, {name: x}, jax.random.key(0))
         return sum(each.sum() for each in outputs.values()), buffers
 
-    start = perf_counter()
     x = ShapeDtypeStruct((1, 224, 224, 3), jnp.float32)
     report = trace(jax.value_and_grad(loss, has_aux=True), tensors, buffers, x, params=tensors)
-    seconds = perf_counter() - start
     assert (report.forward_macs, report.macs, report.params) == (forward, both, params)
     assert report.recomputed_macs == 0
-    assert seconds < 20, "about a second on an idle machine"
 
 
 def test_the_scopes_of_a_network_carry_its_work():

@@ -428,7 +428,7 @@ def only_our_errors(text):
         parse(text, HERE).evaluate(lambda name: SWEEP[name] if name in SWEEP else lookup(name))
     except ParamcountError as refused:
         str(refused)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 30  # it must end, however slow the machine
 
 
 @settings(max_examples=1500, deadline=None)
