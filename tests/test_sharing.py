@@ -79,3 +79,14 @@ def test_pieces_inside_moe():
     pytest.importorskip("jax")
     verification = pc.verify(network)
     assert verification.ok, str(verification)
+
+
+@pytest.mark.parametrize("frozen", [0, 1])
+def test_shared_weights_are_frozen_everywhere_or_nowhere(frozen):
+    uses = ["{dense: 8, share: k}", "{dense: 8, share: k}"]
+    uses[frozen] = "{dense: 8, share: k, frozen: true}"
+    with pytest.raises(ParamcountError, match="frozen in one place and not in the other"):
+        pc.loads(f"{{input: {{features: 8}}, layers: [{', '.join(uses)}]}}")
+    both = "{dense: 8, share: k, frozen: true}"
+    report = pc.count(pc.loads(f"{{input: {{features: 8}}, layers: [{both}, {both}]}}"))
+    assert (report.params, report.trainable) == (72, 0)

@@ -30,13 +30,13 @@ class Weights:
     """Weights under a key: where their owner stands in the block or file, and the shapes of its tensors.
 
     `experts` are the numbers of experts around, outermost first, each of whom has its own; `homes` are the paths
-    of the leaves that hold the tensors.
+    of the leaves that hold the tensors, and whether these are frozen.
     """
 
     owner: str
     tensors: dict[tuple[str, str], Any]  # (path below the owner, name) -> Param
     experts: tuple[Any, ...] = ()
-    homes: set[str] = field(default_factory=set)
+    homes: dict[str, bool] = field(default_factory=dict)
 
 
 class Scope:

@@ -29,9 +29,9 @@ def tensors_below(element: Element, path: str = "") -> dict[tuple[str, str], Any
     return {}
 
 
-def homes(element: Element) -> set[str]:
-    """The paths of the leaves, within the block or file, whose tensors an element has."""
-    return {leaf.owner for leaf in leaves_of([element]) if leaf.node.params()}
+def homes(element: Element) -> dict[str, bool]:
+    """The paths of the leaves, within the block or file, whose tensors an element has, and which are frozen."""
+    return {leaf.owner: leaf.node.frozen for leaf in leaves_of([element]) if leaf.node.params()}
 
 
 def same_weights(key: str, known: Weights, mine: Weights) -> None:
@@ -57,10 +57,17 @@ def same_weights(key: str, known: Weights, mine: Weights) -> None:
             position=position,
             argument="share",
         )
-    if known.homes != mine.homes:
+    if known.homes.keys() != mine.homes.keys():
         raise SpecError(
             f"a part of what is shared as {quote(key)} has a key of its own in one place and not in the other",
             hint="give the part the same key in both, or none",
+            position=position,
+            argument="share",
+        )
+    if known.homes != mine.homes:
+        raise SpecError(
+            f"the weights shared as {quote(key)} are frozen in one place and not in the other",
+            hint="write `frozen: true` beside each use, or beside none",
             position=position,
             argument="share",
         )
