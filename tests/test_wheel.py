@@ -29,7 +29,7 @@ def test_every_file_of_the_package_is_in_it(wheel):
         for path in (ROOT / "paramcount").rglob("*")
         if path.suffix in (".py", ".yaml") or path.name == "py.typed"
     }
-    configs = {f"paramcount/configs/{path.name}" for path in (ROOT / "configs").glob("*.yaml")}
+    configs = {f"paramcount/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "configs").rglob("*.yaml")}
     inside = {name for name in wheel.namelist() if not name.startswith("paramcount-")}
     assert {"paramcount/py.typed", "paramcount/blocks/bottleneck.yaml"} <= expected
     assert "paramcount/configs/mobilenet_v2.yaml" in configs
@@ -37,8 +37,8 @@ def test_every_file_of_the_package_is_in_it(wheel):
 
 
 def test_the_specs_are_those_of_the_checkout(wheel):
-    for path in (ROOT / "configs").glob("*.yaml"):
-        assert wheel.read(f"paramcount/configs/{path.name}") == path.read_bytes()
+    for path in (ROOT / "configs").rglob("*.yaml"):
+        assert wheel.read(f"paramcount/{path.relative_to(ROOT).as_posix()}") == path.read_bytes()
 
 
 def test_command_extras_and_license(wheel):
