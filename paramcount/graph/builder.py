@@ -46,7 +46,7 @@ class Builder:
 
     def run(self, items: Iterable[Item]) -> None:
         """Expand items one after the other."""
-        if isinstance(items, (Item, str)) or not isinstance(items, Iterable):
+        if not isinstance(items, (list, tuple)) and (isinstance(items, (Item, str)) or not isinstance(items, Iterable)):
             raise SpecError(f"{quote(repr(items))} is not a list of items", hint="put it into a list: `[...]`")
         for item in items:
             self.build(item)
@@ -76,7 +76,9 @@ class Builder:
         self.open(layer.kind, name)
         self.leaf(layer)
         for what, after in (("norm", layer.norm), ("activation", layer.activation)):
-            if after is not None:
+            if isinstance(after, Item):
+                self.build(after)
+            elif after is not None:
                 self.build(argumentless(after, f"{what} of {quote(join_trail(self.trail))}"))
         self.close(layer.kind, Group("", layer.kind, made_by=self.children[0]))
 
@@ -305,9 +307,7 @@ def path_fields(kind: type[Layer]) -> tuple:
 
 
 def argumentless(item: Any, what: str) -> Item:
-    """A norm or an activation: an item as it is, or the kind that a word names; `what` it is of which layer."""
-    if isinstance(item, Item):
-        return item
+    """The norm or activation that a word names; `what` it is of which layer."""
     from paramcount.layers import find
 
     layer = find(item) if isinstance(item, str) else None
