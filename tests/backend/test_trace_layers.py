@@ -1,6 +1,5 @@
 """Every kind of layer, and whole networks, forward and backward: the trace equals the closed forms."""
 
-
 import numpy
 import pytest
 
