@@ -91,7 +91,7 @@ class SpecBlock(Block):
 
 def brief(value: Any) -> str:
     if isinstance(value, Item):
-        return value.kind
+        return getattr(value, "kind", "item")
     return "×".join(map(str, value)) if isinstance(value, list) else str(value).lower() if value is True else str(value)
 
 

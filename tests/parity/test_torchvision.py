@@ -45,6 +45,8 @@ class Case(NamedTuple):
     heads: tuple[str, ...] = ()  # the outputs with those of training, in torchvision's order
 
 
+SEGMENTATION = {"weights_backbone": None, "aux_loss": True}
+
 # Sizes: as small as the architecture allows. AlexNet, VGG, SqueezeNet and ResNet have a fixed input in their specs.
 CASES = [
     Case("alexnet", "alexnet", 224),
@@ -73,6 +75,15 @@ CASES = [
     Case("swin:t", "swin_t", 224),
     Case("swin_v2:t", "swin_v2_t", 256),
     Case("maxvit:t", "maxvit_t", 224),
+    Case("shufflenet_v2:x0.5", "shufflenet_v2_x0_5", 224),
+    Case("regnet_x:400mf", "regnet_x_400mf", 224),
+    Case("regnet_y:400mf", "regnet_y_400mf", 224),
+    Case("convnext:tiny", "convnext_tiny", 224),
+    Case("fcn:resnet50", "fcn_resnet50", 64, SEGMENTATION, {"resolution": 64}),
+    Case("deeplab_v3:resnet50", "deeplabv3_resnet50", 64, SEGMENTATION, {"resolution": 64}),
+    # Its features are 37 × 37, so that the widest dilation, 36, reaches other pixels.
+    Case("deeplab_v3:mobilenet_v3_large", "deeplabv3_mobilenet_v3_large", 592, SEGMENTATION, {"resolution": 592}),
+    Case("lraspp", "lraspp_mobilenet_v3_large", 64, {"weights_backbone": None}, {"resolution": 64}),
 ]
 
 FLATTENED = {  # channels come first where torchvision flattens a picture
@@ -146,12 +157,18 @@ def partition_attention(module: Any, name: str) -> Found:
     yield from children(module.mlp_layer, f"{name}.mlp_layer")
 
 
+def convnext_block(module: Any, name: str) -> Found:
+    yield from children(module.block, f"{name}.block")
+    yield f"{name}.layer_scale", arrays(value=module.layer_scale)
+
+
 def in_order(*order: str) -> Any:
     """The rule of a module whose parts stand in another order here."""
 
     def rule(module: Any, name: str) -> Found:
         for child in order:
-            yield from found(getattr(module, child), f"{name}.{child}")
+            if getattr(module, child) is not None:
+                yield from found(getattr(module, child), f"{name}.{child}" if name else child)
 
     return rule
 
@@ -180,6 +197,10 @@ RULES = {
     "PatchMerging": in_order("norm", "reduction"),
     "PartitionAttentionLayer": partition_attention,
     "GoogLeNet": googlenet,
+    "CNBlock": convnext_block,
+    "ResBottleneckBlock": in_order("f", "proj"),
+    "FCN": in_order("backbone", "aux_classifier", "classifier"),
+    "DeepLabV3": in_order("backbone", "aux_classifier", "classifier"),
 }
 
 
@@ -302,7 +323,7 @@ def by_label(model: Any, pictures: Any, case: Case, graph: Any) -> dict[str, np.
         outputs = model(pictures)
     if case.heads:
         outputs = dict(zip(case.heads, outputs, strict=True))
-    elif not isinstance(outputs, dict):
-        (label,) = graph.outputs
-        outputs = {label: outputs}
+    elif len(graph.outputs) == 1 or not isinstance(outputs, dict):
+        (label,) = [label for label, value in graph.outputs.items() if not value.training_only]
+        outputs = {label: outputs["out"] if isinstance(outputs, dict) else outputs}
     return {label: channels_last(output) for label, output in outputs.items()}
