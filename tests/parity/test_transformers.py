@@ -126,7 +126,7 @@ CASES = [
         SMALL,
         "DistilBert ForMaskedLM",
         {"vocab_size": 1000, "dim": 64, "n_layers": 2, "n_heads": 4, "hidden_dim": 256},
-        "distilbert.embeddings.word_embeddings distilbert.embeddings.position_embeddings distilbert.embeddings.LayerNorm",
+        within("distilbert.embeddings", "word_embeddings position_embeddings LayerNorm"),
         "attention.q_lin attention.k_lin attention.v_lin attention.out_lin sa_layer_norm ffn.lin1 ffn.lin2 "
         "output_layer_norm",
         "vocab_transform vocab_layer_norm vocab_projector@bias",
