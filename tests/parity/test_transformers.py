@@ -5,9 +5,9 @@ Run by hand, in an environment of its own, which is large:
     pip install torch==2.13.0 transformers==5.24.0 -e .[test]
     python -m pytest tests/parity/test_transformers.py
 
-Each family but CLIP is built small, with random weights, and both sides compute in float64 (our scores of attention in float32).
-Below, a family's modules stand in the order in which our layers come; `name@function` says how a fused tensor falls
-apart.
+Each family but CLIP is built small, with random weights, and both sides compute in float64 (our scores of attention in
+float32). Below, a family's modules stand in the order in which our layers come; `name@function` says how a fused
+tensor falls apart.
 """
 
 from typing import Any, NamedTuple
