@@ -63,8 +63,8 @@ def test_what_is_frozen():
 def test_shared_and_tied_tensors_follow_their_owner():
     twice = [With(Dense(6), share="a"), Relu(), With(Dense(6), share="a")]
     assert backward(twice, 6) == [36, 72]
-    first = [frozen(With(Dense(6), share="a")), Relu(), With(Dense(6), share="a")]
-    assert backward(first, 6) == [0, 0]
+    both = [frozen(With(Dense(6), share="a")), Relu(), frozen(With(Dense(6), share="a"))]
+    assert backward(both, 6) == [0, 0]
     tied = Dense(11, tied="e")
     assert backward([With(Embedding(11, 6), name="e"), Dense(6), tied], {"tokens": [5]}) == [2 * 180, 2 * 330]
     # The frozen table gives the matrix, and only the bias of the last is trained.

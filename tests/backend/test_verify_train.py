@@ -158,7 +158,7 @@ def test_contractions_that_are_wrong_are_found_and_named():
     assert verify(Network([Square()], input=(5, 6)), train=True, abstract=True).ok
     found = verify(Network([Repeat(2, [Residual([Wrong()])])], input=(5, 6)), train=True, abstract=True)
     wrong = [(each.layer, each.what, each.expected, each.found) for each in found.differences]
-    assert wrong == [("residual0[0].square0", "backward MACs", 360, 540)]  # later, both have two operands each
+    assert wrong == [("residual0[0].wrong0", "backward MACs", 360, 540)]  # later, both have two operands each
     assert [check.name for check in found.checks if not check.ok] == ["backward MACs by layer", "backward MACs"]
 
 

@@ -6,8 +6,8 @@ Run by hand, in an environment of its own, which is large:
     python -m pytest tests/parity -s
 
 Every model gets random weights, and batch norms the statistics of random pictures, which are then disturbed. Both
-sides compute in float64. An error is relative to how much the outputs differ from one picture to another, so that
-nothing hides behind biases.
+sides compute in float64; ours in float32 where XLA's depthwise convolutions of many channels take too long. An error
+is relative to how much the outputs differ from one picture to another, so that nothing hides behind biases.
 """
 
 from collections.abc import Iterator
@@ -43,6 +43,7 @@ class Case(NamedTuple):
     options: dict[str, Any] = {}  # noqa: RUF012
     variables: dict[str, Any] = {}  # noqa: RUF012
     heads: tuple[str, ...] = ()  # the outputs with those of training, in torchvision's order
+    dtype: str = "float64"
 
 
 SEGMENTATION = {"weights_backbone": None, "aux_loss": True}
@@ -70,11 +71,10 @@ CASES = [
     Case("mobilenet_v3:large", "mobilenet_v3_large", 64, {}, {"resolution": 64}),
     Case("mnasnet:x0.5", "mnasnet0_5", 224),
     Case("efficientnet:b0", "efficientnet_b0", 64, {}, {"resolution": 64}),
-    Case("efficientnet:b5", "efficientnet_b5", 64, {}, {"resolution": 64}),
     Case("efficientnet_v2:s", "efficientnet_v2_s", 64, {}, {"resolution": 64}),
     Case("swin:t", "swin_t", 224),
     Case("swin_v2:t", "swin_v2_t", 256),
-    Case("maxvit:t", "maxvit_t", 224),
+    Case("maxvit:t", "maxvit_t", 224, dtype="float32"),
     Case("shufflenet_v2:x0.5", "shufflenet_v2_x0_5", 224),
     Case("regnet_x:400mf", "regnet_x_400mf", 224),
     Case("regnet_y:400mf", "regnet_y_400mf", 224),
@@ -82,7 +82,14 @@ CASES = [
     Case("fcn:resnet50", "fcn_resnet50", 64, SEGMENTATION, {"resolution": 64}),
     Case("deeplab_v3:resnet50", "deeplabv3_resnet50", 64, SEGMENTATION, {"resolution": 64}),
     # Its features are 37 × 37, so that the widest dilation, 36, reaches other pixels.
-    Case("deeplab_v3:mobilenet_v3_large", "deeplabv3_mobilenet_v3_large", 592, SEGMENTATION, {"resolution": 592}),
+    Case(
+        "deeplab_v3:mobilenet_v3_large",
+        "deeplabv3_mobilenet_v3_large",
+        592,
+        SEGMENTATION,
+        {"resolution": 592},
+        dtype="float32",
+    ),
     Case("lraspp", "lraspp_mobilenet_v3_large", 64, {"weights_backbone": None}, {"resolution": 64}),
 ]
 
@@ -295,13 +302,14 @@ def test_outputs(case):
     pictures = np.random.default_rng(1).standard_normal((2, case.size, case.size, 3))
     given = torch.tensor(pictures).permute(0, 3, 1, 2)
     model = models.get_model(case.builder, weights=None, **case.options).double()
-    randomize(model, torch.randn(4, *given.shape[1:], dtype=torch.float64))
+    randomize(model, torch.randn(16 if case.size < 100 else 4, *given.shape[1:], dtype=torch.float64))
     name, _, variant = case.spec.partition(":")
     network = load(str(CONFIGS / f"{name}.yaml"), variant or None, **case.variables)
     graph = network.graph(training=bool(case.heads))
     trees = copied(model, case, graph)
     expected = by_label(model, given, case, graph)
     (entry,) = graph.inputs
+    trees, pictures = jax.tree.map(lambda array: array.astype(case.dtype), (trees, pictures))
     run = jax.jit(lambda params, buffers, picture: evaluate(graph, params, buffers, {entry: picture})[0])
     run = run.lower(*trees, pictures[0]).compile(FAST_COMPILE)
     outputs = [run(*trees, picture) for picture in pictures]
