@@ -51,5 +51,6 @@ def test_the_specs_that_are_promised_are_there():
     promised = {"mlp", "lenet", "alexnet", "vgg", "resnet", "squeezenet", "mobilenet_v1", "mobilenet_v2", "unet"}
     promised |= {"vit", "deit", "swin", "swin_v2", "maxvit", "mlp_mixer", "retinanet", "detector", "dit", "ddpm"}
     promised |= {"densenet", "googlenet", "inception_v3", "mobilenet_v3", "mnasnet", "efficientnet", "efficientnet_v2"}
+    promised |= {"lstm_lm", "seq2seq", "crnn", "deepspeech"}
     promised |= {"shufflenet_v2", "regnet_x", "regnet_y", "convnext", "xception", "fcn", "deeplab_v3", "lraspp"}
     assert promised <= {path.stem for path in CONFIGS}

@@ -1,4 +1,4 @@
-"""The smallest of each shipped family of convolutional networks counts as it is traced, with nothing allocated."""
+"""The smallest of each shipped family of convolutional and recurrent networks counts as it is traced, with nothing allocated."""
 
 from pathlib import Path
 
@@ -11,7 +11,9 @@ CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
 SMALLEST = (
     "convnext:tiny",
+    "crnn:",
     "deeplab_v3:mobilenet_v3_large",
+    "deepspeech:",
     "densenet:121",
     "efficientnet:b0",
     "efficientnet_v2:s",
@@ -19,10 +21,12 @@ SMALLEST = (
     "googlenet:aux",
     "inception_v3:aux",
     "lraspp:",
+    "lstm_lm:",
     "mnasnet:x0.5",
     "mobilenet_v3:small",
     "regnet_x:400mf",
     "regnet_y:400mf",
+    "seq2seq:",
     "shufflenet_v2:x0.5",
     "xception:",
 )
