@@ -1,4 +1,4 @@
-"""The smallest of each shipped family of convolutional and recurrent networks counts as it is traced, with nothing allocated."""
+"""The smallest of each convolutional and recurrent family counts as it is traced, with nothing allocated."""
 
 from pathlib import Path
 
