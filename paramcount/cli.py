@@ -39,13 +39,13 @@ class Parser(argparse.ArgumentParser):
         options, unknown = self.parse_known_args(arguments)
         if not unknown:
             return options
-        from paramcount.suggest import nearest
+        from paramcount.suggest import did_you_mean, nearest
 
         word = unknown[0].split("=")[0]
         if not word.startswith("-"):
             raise ArgumentError(f"one spec at a time; {quote(word)} is left over", hint="`paramcount --help`")
         guess = nearest(word, [option for action in self._actions for option in action.option_strings])
-        hint = f"did you mean `{guess}`?" if guess else "`paramcount --help` shows what there is"
+        hint = did_you_mean(guess, "`paramcount --help` shows what there is")
         raise ArgumentError(f"unknown option {quote(word)}", hint=hint)
 
 

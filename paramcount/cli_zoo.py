@@ -33,10 +33,9 @@ def run(arguments: list[str]) -> int:
 
 def nothing(word: str) -> ArgumentError:
     from paramcount.spec.load import shipped_specs
-    from paramcount.suggest import nearest
+    from paramcount.suggest import did_you_mean, nearest
 
-    guess = nearest(word, shipped_specs())
-    hint = f"did you mean `{guess}`?" if guess else "`paramcount zoo` shows everything"
+    hint = did_you_mean(nearest(word, shipped_specs()), "`paramcount zoo` shows everything")
     return ArgumentError(f"no shipped spec has {quote(word)} in its name, variant or reference", hint=hint)
 
 

@@ -233,8 +233,7 @@ def one_of(name: str, value: Any, words: tuple[str, ...]) -> str:
     """The value if it is one of the words; otherwise an error that suggests the nearest."""
     if value in words:
         return value
-    from paramcount.suggest import nearest
+    from paramcount.suggest import did_you_mean, nearest
 
-    guess = nearest(str(value), words)
-    hint = f"did you mean `{guess}`?" if guess else "one of " + ", ".join(words)
+    hint = did_you_mean(nearest(str(value), words), "one of " + ", ".join(words))
     raise ArgumentError(f"unknown {name} {quote(value)}", hint=hint, argument=name)

@@ -207,6 +207,15 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
     return min(found)[3] if found else None
 
 
+def did_you_mean(guess: str | None, otherwise: str) -> str:
+    """The hint for what was guessed, or another one where nothing was.
+
+    >>> did_you_mean(nearest("widht", ["depth", "width"]), "one of depth, width")
+    'did you mean `width`?'
+    """
+    return f"did you mean `{guess}`?" if guess else otherwise
+
+
 def kind_for(word: str, kinds: Iterable[str]) -> str | None:
     """The kind that a framework's name or a slip stands for, or None; only names in `kinds` are suggested.
 

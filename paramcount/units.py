@@ -92,9 +92,9 @@ def bytes_of(size: Size, dtype: str) -> Any:
     """
     bits = BITS.get(dtype) if isinstance(dtype, str) else None
     if bits is None:
-        from paramcount.suggest import nearest
+        from paramcount.suggest import did_you_mean, nearest
 
         guess = SHORT.get(dtype) or nearest(str(dtype), tuple(BITS))
-        hint = f"did you mean `{guess}`?" if guess else "one of " + ", ".join(BITS)
+        hint = did_you_mean(guess, "one of " + ", ".join(BITS))
         raise ArgumentError(f"unknown dtype {quote(dtype)}", hint=hint, argument="dtype")
     return ceil_div(size * bits, 8)

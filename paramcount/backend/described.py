@@ -12,7 +12,7 @@ import jax
 from jax import numpy as jnp
 
 from paramcount.errors import ArgumentError, ParamcountError, quote
-from paramcount.suggest import nearest
+from paramcount.suggest import did_you_mean, nearest
 
 ARRAY = re.compile(r"\s*([A-Za-z]\w*)\s*\[([\d\s,]*)\]\s*")
 SHORT = {
@@ -72,8 +72,7 @@ def dtype(name: str) -> Any:
     known = [
         each for each in dir(jnp) if each.startswith(NUMBERS) and isinstance(getattr(jnp, each), type(jnp.float32))
     ]
-    guess = nearest(name, known)
-    hint = f"did you mean `{guess}`?" if guess else "float32, bfloat16, int32, ..."
+    hint = did_you_mean(nearest(name, known), "float32, bfloat16, int32, ...")
     raise ArgumentError(f"unknown dtype {quote(name)}", hint=hint, argument="args")
 
 
@@ -101,7 +100,7 @@ def function(text: str) -> Callable[..., Any]:
     for name in attributes.split("."):
         if not hasattr(found, name):
             guess = nearest(name, [each for each in dir(found) if not each.startswith("_")])
-            hint = f"did you mean `{guess}`?" if guess else "see its names with dir()"
+            hint = did_you_mean(guess, "see its names with dir()")
             raise ArgumentError(f"{quote(module_name)} has no {quote(attributes)}", hint=hint)
         found = getattr(found, name)
     if not callable(found):

@@ -313,13 +313,12 @@ def argumentless(item: Any, what: str) -> Item:
     layer = find(item) if isinstance(item, str) else None
     if layer is None:
         from paramcount.layers import MODULES
-        from paramcount.suggest import kind_for
+        from paramcount.suggest import did_you_mean, kind_for
 
         if isinstance(item, type) and issubclass(item, Item):
             hint = f"write `{item.__name__}()`, with its brackets"
             raise SpecError(f"the {what} is the class {quote(item.__name__)}", hint=hint)
-        guess = kind_for(str(item), list(MODULES))
-        hint = f"did you mean `{guess}`?" if guess else "give a kind that needs no argument, a layer, or None"
+        hint = did_you_mean(kind_for(str(item), list(MODULES)), "give a kind that needs no argument, a layer, or None")
         raise SpecError(f"unknown kind {quote(item)} as the {what}", hint=hint)
     if layer.required():
         message = f"{quote(item)} needs {quote(layer.required()[0])} as the {what}"

@@ -112,7 +112,7 @@ class Scope:
 
     def unknown(self, name: str) -> SpecError:
         """The error for a name that has no value here, with the most likely reason."""
-        from paramcount.suggest import nearest
+        from paramcount.suggest import did_you_mean, nearest
 
         position = getattr(name, "position", None)
         root = self.root
@@ -121,12 +121,8 @@ class Scope:
         if name in root.declared:
             later = f"it is named later, at {root.declared[name]}; a value must be named before it is used"
             return SpecError(f"nothing is named {quote(name)} yet", hint=later, position=position)
-        guess = nearest(name, [*self.visible(), "prev"])
-        hint = (
-            f"did you mean `{guess}`?"
-            if guess
-            else "give a value this name before it is used: `name: ...` or `let: ...`"
-        )
+        otherwise = "give a value this name before it is used: `name: ...` or `let: ...`"
+        hint = did_you_mean(nearest(name, [*self.visible(), "prev"]), otherwise)
         return SpecError(f"nothing is named {quote(name)}", hint=hint, position=position)
 
     def close(self) -> None:

@@ -122,10 +122,9 @@ def known(name: str, headings: Mapping[str, Heading] = HEADINGS) -> str:
     for key, heading in headings.items():
         if plain and plain in (key, heading.title.lower()):
             return key
-    from paramcount.suggest import nearest
+    from paramcount.suggest import did_you_mean, nearest
 
-    guess = nearest(plain, headings)
-    hint = f"did you mean `{guess}`?" if guess else "one of " + ", ".join(headings)
+    hint = did_you_mean(nearest(plain, headings), "one of " + ", ".join(headings))
     raise ArgumentError(f"unknown column {quote(name)}", hint=hint)
 
 

@@ -13,7 +13,7 @@ from paramcount.spec.items import ItemSyntax, SpecItem
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.spec.reading import MODIFIERS, read_path
 from paramcount.spec.written import ANY_KIND, Constant, Written, read_formula, read_template, read_value
-from paramcount.suggest import argument_hint, kind_for
+from paramcount.suggest import argument_hint, did_you_mean, kind_for
 
 
 class FromDefaults(Written):
@@ -68,8 +68,7 @@ class KindValue(Written):
             place = Scalar(str(word), self.position)
             kinds = self.context.kinds()
             if not isinstance(word, str) or not (word in kinds or self.context.is_kind(word)):
-                guess = kind_for(str(word), kinds)
-                hint = f"did you mean `{guess}`?" if guess else "any kind that needs no argument, or `none`"
+                hint = did_you_mean(kind_for(str(word), kinds), "any kind that needs no argument, or `none`")
                 raise wrong(place, f"unknown {self.what} {quote(word)}", hint)
             from paramcount.spec.kinds import read_kind
 

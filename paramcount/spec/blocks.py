@@ -17,7 +17,7 @@ from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence, read_text
 from paramcount.spec.reading import read_items, read_path
 from paramcount.spec.source import read_source
 from paramcount.spec.written import ANY_KIND, Formula, Maker, Template, Written, read_template, read_value
-from paramcount.suggest import argument_hint, nearest
+from paramcount.suggest import argument_hint, did_you_mean, nearest
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "blocks")
 KEYS = ("args", "inputs", "layers", "outputs")
@@ -104,8 +104,7 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
         raise wrong(key, f"the block {quote(name)} needs `layers`", f"write `{name}: {{layers: [...]}}`")
     for part, _ in node.entries:
         if part.text not in KEYS:
-            guess = nearest(part.text, KEYS)
-            hint = f"did you mean `{guess}`?" if guess else f"a block has {', '.join(KEYS)}"
+            hint = did_you_mean(nearest(part.text, KEYS), f"a block has {', '.join(KEYS)}")
             raise wrong(part, f"unknown key {quote(part.text)} in the block {quote(name)}", hint)
     given = node.get("args")
     for argument, value in mapping_of(given, "`args`").entries if given is not None and not empty(given) else []:

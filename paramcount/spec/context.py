@@ -11,7 +11,7 @@ from paramcount.errors import ManyErrors, ParamcountError, Position, SpecError, 
 from paramcount.layers import MODULES, find
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.spec.tokens import spelling_hint
-from paramcount.suggest import kind_for, nearest
+from paramcount.suggest import did_you_mean, kind_for, nearest
 
 RESERVED = ("prev", "i", "cin", "length", "none", "true", "false")
 KEYWORDS = ("and", "or", "not", "if", "else", "in")
@@ -95,7 +95,7 @@ class Context:
         elif name in AXES:
             hint = f"`{name}` is an axis of the value that arrives at a layer, and none arrives here"
         else:
-            hint = spelling_hint(name) or (f"did you mean `{guess}`?" if guess else self.known())
+            hint = spelling_hint(name) or did_you_mean(guess, self.known())
         return SpecError(f"unknown variable {quote(name)}", hint=hint, position=position)
 
     def unknown_word(self, word: str, position: Position) -> SpecError:

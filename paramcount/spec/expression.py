@@ -249,10 +249,9 @@ class Parser:
     def call(self, token: Token) -> Piece:
         opening = self.advance()
         if token.value not in FUNCTIONS:
-            from paramcount.suggest import nearest
+            from paramcount.suggest import did_you_mean, nearest
 
-            guess = nearest(token.value, tuple(FUNCTIONS))
-            hint = f"did you mean `{guess}`?" if guess else "the functions are " + ", ".join(FUNCTIONS)
+            hint = did_you_mean(nearest(token.value, tuple(FUNCTIONS)), "the functions are " + ", ".join(FUNCTIONS))
             raise self.source.error(token.start, f"unknown function {quote(token.value)}", hint)
         function, fewest, most = FUNCTIONS[token.value]
         arguments = self.items(opening, ")")

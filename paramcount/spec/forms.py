@@ -14,7 +14,7 @@ from paramcount.spec.items import bind, flag
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.spec.reading import read_items, read_path
 from paramcount.spec.written import Maker, Several, Written, read_new_name, read_template, read_value
-from paramcount.suggest import nearest
+from paramcount.suggest import did_you_mean, nearest
 
 ARGUMENTS = {  # of the forms that take a mapping
     "residual": ("if", "body"),
@@ -37,8 +37,7 @@ def arguments(
         if key.text in names or others:
             found[key.text] = value
             continue
-        guess = nearest(key.text, names)
-        hint = f"did you mean `{guess}`?" if guess else f"it takes {', '.join(names)}"
+        hint = did_you_mean(nearest(key.text, names), f"it takes {', '.join(names)}")
         context.file.note(wrong(key, f"{quote(form)} has no argument {quote(key.text)}", hint))
     for name in required:
         if name not in found:
@@ -164,9 +163,7 @@ def read_scan(node: Node, context: Context) -> Maker:
     for key, value in mapping_of(given["next"], "`next`").entries:
         if key.text not in carry:
             guess = nearest(key.text, carry)
-            raise wrong(
-                key, f"{quote(key.text)} is not carried", f"did you mean `{guess}`?" if guess else "add it to `carry`"
-            )
+            raise wrong(key, f"{quote(key.text)} is not carried", did_you_mean(guess, "add it to `carry`"))
         after[key.text] = read_path(value, context)
     for name in carry:
         if name not in after:

@@ -15,7 +15,7 @@ from paramcount.spec.bindings import Bindings
 from paramcount.spec.context import RESERVED, Context, describe, mapping_of, text_of, wrong
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.spec.written import Written, read_value
-from paramcount.suggest import nearest
+from paramcount.suggest import did_you_mean, nearest
 
 AXIS_NAMES = {
     "image": ("height", "width", "channels"),
@@ -103,9 +103,7 @@ def read_input(node: Node, context: Context) -> InputSyntax:
     key, value = node.entries[0]
     if key.text not in LAYOUTS:
         guess = nearest(key.text, LAYOUTS)
-        raise wrong(
-            key, f"unknown layout {quote(key.text)}", f"did you mean `{guess}`?" if guess else f"write {example}"
-        )
+        raise wrong(key, f"unknown layout {quote(key.text)}", did_you_mean(guess, f"write {example}"))
     names = AXIS_NAMES[key.text]
     if isinstance(value, Mapping):
         return read_named_input(key.text, names, value, context)

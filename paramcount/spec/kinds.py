@@ -23,7 +23,7 @@ from paramcount.spec.items import ItemSyntax, SpecItem
 from paramcount.spec.nodes import Mapping, Node, Scalar
 from paramcount.spec.reading import read_path
 from paramcount.spec.written import ANY_KIND, Formula, Written, read_value
-from paramcount.suggest import kind_for
+from paramcount.suggest import did_you_mean, kind_for
 
 
 def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> None:
@@ -47,7 +47,7 @@ def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> No
         read_layer(item, found, node, context)
     else:
         guess = "do" if word in ("layers", "body") else kind_for(word, context.kinds())
-        hint = f"did you mean `{guess}`?" if guess else "see docs/layers.md for the kinds, or write a block"
+        hint = did_you_mean(guess, "see docs/layers.md for the kinds, or write a block")
         raise SpecError(f"unknown kind {quote(word)}", hint=hint, position=key.position)
 
 
@@ -181,7 +181,7 @@ def read_kind_defaults(key: Scalar, node: Node, context: Context) -> None:
     layer = None if block else find(word)
     if block is None and layer is None:
         guess = kind_for(word, context.kinds())
-        hint = f"did you mean `{guess}`?" if guess and guess != word else "defaults are for layers and blocks"
+        hint = did_you_mean(guess if guess != word else None, "defaults are for layers and blocks")
         raise SpecError(f"unknown kind {quote(word)}", hint=hint, position=key.position)
     if not isinstance(node, Mapping):
         raise wrong(node, f"the defaults of {quote(word)} must be a mapping", f"write `{word}: {{argument: value}}`")

@@ -17,7 +17,7 @@ from paramcount.spec.nodes import Mapping, Node, Sequence
 from paramcount.spec.reading import read_items
 from paramcount.spec.variables import undeclared
 from paramcount.spec.written import Constant, Template, read_template, read_value
-from paramcount.suggest import nearest
+from paramcount.suggest import did_you_mean, nearest
 
 KEYS = [
     "name",
@@ -92,8 +92,7 @@ def read_parts(spec: SpecSyntax, root: Mapping, path: str) -> None:
     parts = {key.text: value for key, value in root.entries}
     for key, _ in root.entries:
         if key.text not in KEYS:
-            guess = nearest(key.text, KEYS)
-            hint = f"did you mean `{guess}`?" if guess else f"the keys are {', '.join(KEYS)}"
+            hint = did_you_mean(nearest(key.text, KEYS), f"the keys are {', '.join(KEYS)}")
             spec.file.note(wrong(key, f"unknown key {quote(key.text)}", hint))
     for key in ("name", "about", "source"):
         if key in parts:
@@ -157,8 +156,7 @@ def read_expect(spec: SpecSyntax, node: Node, context: Context) -> None:
     variants = found.get("variants")
     for key, value in mapping_of(variants, "`variants`").entries if variants is not None else []:
         if key.text not in spec.variants:
-            guess = nearest(key.text, spec.variants)
-            hint = f"did you mean `{guess}`?" if guess else "declare it under `variants:`"
+            hint = did_you_mean(nearest(key.text, spec.variants), "declare it under `variants:`")
             raise wrong(key, f"unknown variant {quote(key.text)}", hint)
         spec.expect[key.text] = read_figures(mapping_of(value, "expected figures"), context, ())
 
@@ -178,7 +176,7 @@ def read_figures(node: Mapping, context: Context, others: tuple[str, ...]) -> Ex
             expected.figures[key.text] = (figure, value.position)
         elif key.text not in others:
             guess = nearest(key.text, [*FIGURES, "reference", "variants"])
-            hint = f"did you mean `{guess}`?" if guess else f"the figures are {', '.join(FIGURES)}"
+            hint = did_you_mean(guess, f"the figures are {', '.join(FIGURES)}")
             hint = "flops are 2 × macs: give `macs`" if key.text == "flops" else hint
             context.file.note(wrong(key, f"unknown figure {quote(key.text)}", hint))
     return expected

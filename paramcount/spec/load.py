@@ -15,7 +15,7 @@ from paramcount.spec.language import Expectation, SpecSyntax, read_spec
 from paramcount.spec.nodes import Node, read_text
 from paramcount.spec.source import read_source
 from paramcount.spec.variables import undeclared, variable_values
-from paramcount.suggest import nearest
+from paramcount.suggest import did_you_mean, nearest
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = (os.path.join(PACKAGE, "configs"), os.path.join(os.path.dirname(PACKAGE), "configs"))  # wheel, checkout
@@ -104,7 +104,7 @@ def chosen_variables(syntax: SpecSyntax, variant: str | None) -> dict[str, Node]
     if variant not in syntax.variants:
         guess = nearest(variant, syntax.variants)
         names = f"the variants are {', '.join(syntax.variants)}" if syntax.variants else "the spec has no variants"
-        hint = f"did you mean `{guess}`?" if guess else names
+        hint = did_you_mean(guess, names)
         raise SpecError(f"{quote(syntax.name)} has no variant {quote(variant)}", hint=hint)
     return syntax.variables | syntax.variants[variant]
 
@@ -146,7 +146,7 @@ def locate(path: str) -> tuple[str, str | None]:
     if os.path.exists(word):
         return word, variant or None
     guess = nearest(os.path.basename(word).removesuffix(".yaml"), known)
-    hint = f"did you mean `{guess}`?" if guess else f"give a file, or a shipped spec: {', '.join(known)}"
+    hint = did_you_mean(guess, f"give a file, or a shipped spec: {', '.join(known)}")
     raise ArgumentError(f"there is no spec {quote(path)}", hint=hint)
 
 

@@ -9,7 +9,7 @@ from paramcount.spec.context import Context, describe, empty, identifier, wrong
 from paramcount.spec.items import ItemSyntax, bind, row_error
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.spec.written import ANY_KIND, Constant, Maker, Several, read_new_name, read_template, read_value
-from paramcount.suggest import nearest
+from paramcount.suggest import did_you_mean, nearest
 
 MODIFIERS = ("for", "in", "from", "repeat", "when", "name", "into", "share", "push", "only", "frozen")
 SAID_OTHERWISE = {"trainable": "frozen: true", "as": "name", "id": "name", "if": "when", "times": "repeat"}
@@ -144,7 +144,7 @@ def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
                 position=other.position,
             )
         guess = SAID_OTHERWISE.get(other.text) or nearest(other.text, MODIFIERS)
-        hint = f"did you mean `{guess}`?" if guess else "start each layer with its own `-`"
+        hint = did_you_mean(guess, "start each layer with its own `-`")
         return SpecError(
             f"{quote(other.text)} beside {quote(known[0].text)} is neither a modifier nor an argument of it",
             hint=hint,

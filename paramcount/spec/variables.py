@@ -10,7 +10,7 @@ from paramcount.spec.bindings import Bindings
 from paramcount.spec.context import MOST_ERRORS, Context, File
 from paramcount.spec.nodes import Node
 from paramcount.spec.written import ANY_KIND, read_value
-from paramcount.suggest import nearest
+from paramcount.suggest import did_you_mean, nearest
 
 DEEPEST = 32  # variables that use each other
 
@@ -19,7 +19,7 @@ def undeclared(name: str, variables: Any, position: Position | None) -> SpecErro
     """The error for setting a variable that the spec does not have."""
     guess = nearest(name, variables)
     known = f"the variables are {', '.join(variables)}" if variables else "the spec has no variables"
-    hint = f"did you mean `{guess}`?" if guess else known
+    hint = did_you_mean(guess, known)
     return SpecError(f"there is no variable {quote(name)}", hint=hint, position=position)
 
 

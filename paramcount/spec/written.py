@@ -13,7 +13,7 @@ from paramcount.spec.bindings import Bindings
 from paramcount.spec.context import IDENTIFIER, RESERVED, Context, describe, empty, wrong
 from paramcount.spec.expression import Expression, parse
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
-from paramcount.suggest import nearest
+from paramcount.suggest import did_you_mean, nearest
 
 Maker = Callable[[Bindings, Shape | None], Any]  # makes something in bindings, for the value that arrives
 
@@ -113,8 +113,7 @@ def read_value(node: Node, context: Context, words: tuple[str, ...] = (), what: 
         if words is ANY_KIND:
             raise context.unknown_word(text, node.position)
         if words:
-            guess = nearest(text, [*words, *context.names])
-            hint = f"did you mean `{guess}`?" if guess else "one of " + ", ".join(words)
+            hint = did_you_mean(nearest(text, [*words, *context.names]), "one of " + ", ".join(words))
             raise wrong(node, f"unknown {what} {quote(text)}", hint)
     return read_formula(node, context, words)
 
