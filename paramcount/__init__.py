@@ -80,14 +80,10 @@ def __getattr__(name: str) -> "Any":
     from importlib import import_module
 
     if name in NAMES:
-        try:
-            found = getattr(import_module(f"paramcount.{NAMES[name]}"), name)
-        except ModuleNotFoundError as error:
-            if error.name not in ("jax", "jaxlib"):
-                raise
-            from paramcount.errors import MissingPackageError
+        from paramcount.errors import needs_jax
 
-            raise MissingPackageError(f"`{name}` needs JAX", hint='pip install "paramcount[jax]"') from error
+        with needs_jax(name):
+            found = getattr(import_module(f"paramcount.{NAMES[name]}"), name)
     elif name[:1].isupper() and name in kinds():
         from paramcount.layers import find
 

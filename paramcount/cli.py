@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from paramcount.errors import ArgumentError, CheckError, MissingPackageError, ParamcountError, quote
+from paramcount.errors import ArgumentError, CheckError, ParamcountError, needs_jax, quote
 
 USAGE = "paramcount [verify] SPEC[:VARIANT] [options]"
 DESCRIPTION = "Count what a network costs: parameters, multiply-accumulates, FLOPs, activations, bytes."
@@ -208,14 +208,10 @@ def run_verify(network: Any, options: argparse.Namespace) -> int:
     from paramcount.render import terminal
     from paramcount.report import count
 
-    try:
+    with needs_jax("verify"):
         from paramcount.backend.verify import verify
 
-        outcome = verify(network, train=options.train, freeze=options.freeze)
-    except ModuleNotFoundError as error:
-        if error.name not in ("jax", "jaxlib"):
-            raise
-        raise MissingPackageError("`verify` needs JAX", hint='pip install "paramcount[jax]"') from error
+    outcome = verify(network, train=options.train, freeze=options.freeze)
     warn(network)
     status, failure = expected(network, count(network))
     print(terminal.written(f"{outcome}\n{status}", terminal.encoding()))

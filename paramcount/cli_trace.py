@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from paramcount.cli import Parser, at_least_one
-from paramcount.errors import MissingPackageError
+from paramcount.errors import needs_jax
 
 USAGE = 'paramcount trace MODULE:FUNCTION --args "TYPE[SIZES]" ... [options]'
 EXAMPLES = """\
@@ -21,12 +21,8 @@ def run(arguments: list[str]) -> int:
     options = parser().parse(arguments)
     from paramcount.render import terminal
 
-    try:
+    with needs_jax("trace"):
         from paramcount.backend.described import traced
-    except ModuleNotFoundError as error:
-        if error.name not in ("jax", "jaxlib"):
-            raise
-        raise MissingPackageError("`trace` needs JAX", hint='pip install "paramcount[jax]"') from error
     report = traced(options.function, options.args, options.trips, not options.no_strict)
     if options.format == "json":
         from json import dumps

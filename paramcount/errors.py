@@ -1,5 +1,7 @@
 """The exception tree: what a user can get wrong, where it stands, and what to do about it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 
@@ -92,6 +94,17 @@ class CheckError(ParamcountError):
 
 class MissingPackageError(ParamcountError, ImportError):
     """An optional package is needed and not installed."""
+
+
+@contextmanager
+def needs_jax(what: str) -> Iterator[None]:
+    """Around an import that `what` needs: raises MissingPackageError, with how to get it, where JAX is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in ("jax", "jaxlib"):
+            raise
+        raise MissingPackageError(f"{quote(what)} needs JAX", hint='pip install "paramcount[jax]"') from error
 
 
 def printable(text: str, limit: int = 120) -> str:

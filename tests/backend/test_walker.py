@@ -13,7 +13,7 @@ jax = pytest.importorskip("jax")
 from jax import ShapeDtypeStruct, lax  # noqa: E402
 from jax import numpy as jnp  # noqa: E402
 
-from paramcount.backend import load_jax, walker  # noqa: E402
+from paramcount.backend import walker  # noqa: E402
 from paramcount.backend.primitives import FREE  # noqa: E402
 from paramcount.backend.rules import CONTRACTIONS, taps_in_bounds  # noqa: E402
 from paramcount.backend.walker import (  # noqa: E402
@@ -26,7 +26,7 @@ from paramcount.backend.walker import (  # noqa: E402
     used_inputs,
     walk,
 )
-from paramcount.errors import MissingPackageError, ParamcountError  # noqa: E402
+from paramcount.errors import MissingPackageError, ParamcountError, needs_jax  # noqa: E402
 
 scope = jax.named_scope
 
@@ -407,11 +407,15 @@ def test_even_kernel_leaves_out_its_padded_taps():
 
 
 def test_without_jax_the_error_says_how_to_get_it(monkeypatch):
-    assert load_jax() is jax
     monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(MissingPackageError, match="JAX is not installed") as caught:
-        load_jax()
+    with pytest.raises(MissingPackageError, match="`walking` needs JAX") as caught, needs_jax("walking"):
+        import jax  # noqa: F401
     assert caught.value.hint == 'pip install "paramcount[jax]"'
+
+
+def test_another_missing_module_is_no_matter_of_jax():
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"), needs_jax("walking"):
+        import no_such_module  # noqa: F401
 
 
 def test_counts_are_whole_numbers():
