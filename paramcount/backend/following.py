@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from paramcount.backend.primitives import ELEMENTWISE, FREE, MOVES
-from paramcount.backend.rules import Rule
+from paramcount.backend.products import Rule
 from paramcount.backend.scopes import Stacks, standing
 from paramcount.backend.walker import NO_RULE, Place, Tally, Walker
 from paramcount.errors import ArgumentError, quote

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from paramcount.backend.primitives import FREE
-from paramcount.backend.rules import CONTRACTIONS, Rule, convolution_in_bounds, registered
+from paramcount.backend.products import Rule, convolution_in_bounds
+from paramcount.backend.rules import CONTRACTIONS, registered
 from paramcount.backend.scopes import Stacks, named_trips, written
 from paramcount.errors import ParamcountError, quote
 

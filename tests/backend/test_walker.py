@@ -15,7 +15,8 @@ from jax import numpy as jnp  # noqa: E402
 
 from paramcount.backend import walker  # noqa: E402
 from paramcount.backend.primitives import FREE  # noqa: E402
-from paramcount.backend.rules import CONTRACTIONS, taps_in_bounds  # noqa: E402
+from paramcount.backend.products import taps_in_bounds  # noqa: E402
+from paramcount.backend.rules import CONTRACTIONS  # noqa: E402
 from paramcount.backend.walker import (  # noqa: E402
     CALLS,
     STRUCTURES,
