@@ -222,11 +222,29 @@ CASES = {
         {"batch": 5},
         {"params": 32, "macs": 1_200_000},
     ),
+    "32 a product in batches": (
+        "inputs: {a: {sequence: [25, 16]}, b: {sequence: [16, 9]}}",
+        '[einsum: {pattern: "m p, p n -> m n", paths: [a, b]}]',
+        {"batch": 2},
+        {"params": 0, "macs": 2 * 25 * 16 * 9, "flops": 14_400},
+    ),
+    "33 einsum": (
+        "inputs: {q: {image: {height: 8, width: 64, channels: 32}}, k: {image: {height: 8, width: 128, channels: 32}}}",
+        '[einsum: {pattern: "h i d, h j d -> h i j", paths: [q, k]}]',
+        {"batch": 2},
+        {"params": 0, "macs": 2 * 8 * 64 * 128 * 32, "output": "8×64×128"},
+    ),
     "34 interpolation": (
         "input: {image: [224, 224, 3]}",
         "[upsample: {factor: 2, method: bilinear}]",
         {},
         {"macs": 0, "activations": 602_112, "output": "448×448×3"},
+    ),
+    "35 a large product": (
+        "input: {sequence: [2048, 2048]}",
+        "[dense: {out: 2048, bias: false}]",
+        {},
+        {"macs": 2048**3, "flops": 17_179_869_184},
     ),
     "36 batch norm": (
         "input: {image: [112, 112, 64]}",
@@ -251,6 +269,38 @@ CASES = {
         '[einsum: {pattern: "m p, p n -> m n", paths: [a, b]}]',
         {},
         {"params": 0, "macs": 3_600, "flops": 7_200, "output": "25×9"},
+    ),
+    "41 ten passes with the same weights": (
+        "input: {sequence: [8, 64]}",
+        "[{repeat: 10, share: true, dense: {out: 64, bias: false}}]",
+        {},
+        {"params": 64 * 64, "macs": 10 * 8 * 64 * 64, "flops": 655_360},
+    ),
+    "41 ten steps of a scan": (
+        "input: {sequence: [10, 1]}",
+        "[scan: {carry: {x: [8, 64]}, do: [from: x, dense: {out: 64, bias: false}], next: {x: prev}}]",
+        {},
+        {"params": 64 * 64, "macs": 10 * 8 * 64 * 64, "flops": 655_360},
+    ),
+    "42 seven examples": (
+        "input: {features: 73}",
+        "[dense: {out: 256, bias: false}]",
+        {"batch": 7},
+        {"params": 73 * 256, "macs": 7 * 73 * 256, "flops": 261_632},
+    ),
+    "43 a step of training": (
+        "input: {tokens: [2048]}",
+        """
+  - {embedding: [50257, 1024], share: tokens}
+  - repeat: 24
+    do:
+      - residual: [layer_norm, attention: {heads: 16, causal: true}]
+      - residual: [layer_norm, ffn: 4096]
+  - layer_norm
+  - dense: {out: 50257, bias: false, tied: tokens}
+""",
+        {"train": True},
+        {"train_flops": 5_580_181_733_376},
     ),
     "44 beyond 32 bits": (
         "input: {image: [1024, 1024, 16]}",
@@ -302,6 +352,12 @@ CASES = {
 """,
         {},
         {"params": 72_287_920_128},
+    ),
+    "57 a hundred uses of one layer": (
+        "input: {sequence: [10240, 1024]}",
+        "[{repeat: 100, share: true, dense: 1024}]",
+        {},
+        {"activations": 4_236_247_040 // 4 - 10_240 * 1024, "param_bytes": 4_198_400},  # without the input
     ),
     "58 a mask changes no count": (
         "inputs: {x: {image: {height: 8192, width: 32, channels: 128}}}",
@@ -371,6 +427,14 @@ def test_counts_right(spec, case):
 
 def test_11_same_pads_behind():
     assert axis_padding(28, 3, 2, 1, "same") == (0, 1)
+
+
+def test_24_keys_and_values_of_the_heads_that_share():
+    """Llama 3 8B: what its 32 layers keep of 8192 tokens, in two bytes per element."""
+    network = load(str(CONFIGS / "llama.yaml"), variant="3-8b", T=8192)
+    kept = [row for row in count(network).rows if row.path.endswith((".let0.k", ".let0.v"))]
+    assert [str(row.output_shape) for row in kept] == ["8192×8×128"] * 2
+    assert sum(2 * row.output_shape.elements * row.repeat for row in kept) == 2 * 32 * 8 * 128 * 8192 * 2 == 2**30
 
 
 def test_29_leaves_sum_to_the_totals(spec):

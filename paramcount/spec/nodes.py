@@ -34,6 +34,7 @@ from paramcount.spec.mistakes import (
 from paramcount.spec.source import read_source, refuse_characters, split_lines
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+(?![\w.])")
 
 
 class Scalar:
@@ -228,6 +229,8 @@ class Reader:
                     self.check_space(item)
                 if flow and ("(" in item.text or ")" in item.text):
                     self.check_comma(item)
+                if flow and items and item.text[:1] == "0":
+                    self.check_thousands(items[-1])
             items.append(item)
         self.split = None
         return items
@@ -316,6 +319,13 @@ class Reader:
             self.refuse(f"{quote(f'{before.text},{key.text}')} has a comma in the number", hint, before.position)
         else:
             self.refuse_comma(f"{before.text}, {key.text}", before.position)
+
+    def check_thousands(self, start: Node) -> None:
+        """Collects an error where an entry of [ ] begins a number with commas, such as 1,024."""
+        place = start.position
+        found = THOUSANDS.match(self.line(place.line), place.column - 1)
+        if found:
+            self.refuse(f"{quote(found[0])} has a comma in the number", f"write {found[0].replace(',', '')}", place)
 
     def refuse_comma(self, whole: str, position: Position) -> None:
         hint = f"quote it: {in_quotes(whole)}"

@@ -192,6 +192,8 @@ VALUES = [
     ("19 cin", on_image("conv: {out: cin / 2, kernel: 3}"), "3:17", ["1.5 is not", "`cin / 2` is 3 / 2"]),
     ("20 groups", on_image("conv: [10, 3]", "conv: {out: 8, kernel: 3, groups: 4}"), "4:39", ["10", "4 groups"]),
     ("22 comma", on_image("conv: {out: 1,024, kernel: 3}"), "3:17", ["`1,024`", "write `1024`"]),
+    ("22 in a list", on_image("conv: [1,024, 3]"), "3:12", ["`1,024`", "write 1024"]),
+    ("22 millions in a list", on_image("conv: [1,000,024, 3]"), "3:12", ["`1,000,024`", "write 1000024"]),
     ("22 in a block", on_image("conv:\n      out: 1,024\n      kernel: 3"), "4:12", ["`1,024`", "write 1024"]),
     ("23 suffix", "input: {tokens: [4k]}\nlayers: [relu]\n", "1:18", ["`4k`", "not supported", "4 * 1024"]),
     ("25 no", on_image("conv: {out: 8, kernel: 3, bias: no}"), "3:37", ["`no`", "`true` or `false`"]),
