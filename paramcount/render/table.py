@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from paramcount.errors import ArgumentError, printable, quote
 from paramcount.figures import Figures, Row
 from paramcount.render import terminal
+from paramcount.render.fitting import aligned, fit, middle, wrapped
 from paramcount.render.outline import outline
 from paramcount.report import Report
 from paramcount.units import binary, decimal, grouped, rounded
@@ -107,16 +108,7 @@ def render(
     return "\n\n".join(parts)
 
 
-def wrapped(line: str, width: int) -> str:
-    """A line of words, in several lines where the terminal is narrow."""
-    if width >= 80:
-        return line
-    from textwrap import fill
-
-    return fill(line, width)
-
-
-def known(name: str, headings: Mapping[str, Heading] = HEADINGS) -> str:
+def known(name: str, headings: Mapping[str, Heading]) -> str:
     """The column of a name, as the table or as JSON writes it."""
     plain = name.strip().lower()
     for key, heading in headings.items():
@@ -136,12 +128,10 @@ def lay_out(
     width: int,
     encoding: str,
     colour: bool,
-    headings: Mapping[str, Heading] = HEADINGS,
-    usual: Sequence[str] = USUAL,
+    headings: Mapping[str, Heading],
+    usual: Sequence[str],
 ) -> str:
     """The rows as a table that is at most `width` wide; columns that the user chose are all kept."""
-    from tabulate import tabulate
-
     lines = outline(report.rows, depth, order)
     most = max([row.macs for _, row in lines], default=0)
     cells: dict[str, list[str]] = {}
@@ -156,58 +146,13 @@ def lay_out(
         if chosen or name not in IF_ANY or any(texts):
             cells[name] = [terminal.written(text, encoding) for text in texts]
     titles = {name: terminal.written(headings[name].title, encoding) for name in cells}
-    fit(cells, titles, width, () if chosen else DROPPED, "~" if encoding == "ascii" else "…")
+    fit(cells, titles, width, encoding, () if chosen else DROPPED, SHORTENED)
     headers = [f"\x1b[1m{titles[name]}\x1b[0m" if colour and titles[name] else titles[name] for name in cells]
     if colour and "bar" in cells:
         cells["bar"] = [f"\x1b[36m{text}\x1b[0m" if text else "" for text in cells["bar"]]
-    aligned = ["right" if headings[name].right else "left" for name in cells]
-    table = [headers, *zip(*cells.values(), strict=True)]  # as a row: tabulate makes room beside headers
-    text = tabulate(
-        table,
-        tablefmt="plain",
-        colalign=aligned,
-        disable_numparse=True,
-        preserve_whitespace=True,
-    )
-    return "\n".join(line.rstrip() for line in text.splitlines())
-
-
-def fit(
-    cells: dict[str, list[str]],
-    titles: dict[str, str],
-    width: int,
-    dropped: Sequence[str],
-    mark: str,
-    shortened: dict[str, int] = SHORTENED,
-) -> None:
-    """Drop columns, and shorten the texts of others in the middle, until a line is at most `width` wide."""
-
-    def widest(name: str) -> int:
-        return max(map(len, [titles[name], *cells[name]]))
-
-    def excess() -> int:
-        return sum(widest(name) + 2 for name in cells) - 2 - width
-
-    def shorten(least: dict[str, int]) -> None:
-        for name in sorted(cells.keys() & least.keys(), key=widest, reverse=True):
-            over = excess()
-            if over > 0:
-                limit = max(widest(name) - over, least[name])
-                cells[name] = [middle(text, limit, mark) for text in cells[name]]
-
-    left = list(dropped)
-    while excess() > sum(max(0, widest(name) - least) for name, least in shortened.items() if name in cells) and left:
-        cells.pop(left.pop(0), None)
-    shorten(shortened)
-    shorten(dict.fromkeys((*shortened, "setting", "kind"), 6))  # where columns were chosen
-
-
-def middle(text: str, limit: int, mark: str) -> str:
-    """A text of at most `limit` characters, what is too much taken out of its middle."""
-    if len(text) <= limit:
-        return text
-    kept = limit - len(mark)
-    return text[: kept - kept // 2] + mark + (text[-(kept // 2) :] if kept // 2 else "")
+    sides = ["right" if headings[name].right else "left" for name in cells]
+    # The titles are a row as any other: tabulate makes room beside headers.
+    return aligned([headers, *zip(*cells.values(), strict=True)], sides)
 
 
 def percent(part: int, whole: int) -> str:
@@ -226,8 +171,6 @@ def bar(part: int, most: int) -> str:
 
 def totals(report: Report, units: bool = True) -> str:
     """Every total, exactly and, if there is room, in its unit."""
-    from tabulate import tabulate
-
     figures = report.totals
     training = sum(row.params for row in report.rows if row.leaf and row.training_only)
     lines = [
@@ -257,16 +200,10 @@ def totals(report: Report, units: bool = True) -> str:
         ]
     left_out = {"  of which tables": 0, "  of which training only": 0, "  active for one token": figures.params}
     left_out["recomputed MACs"] = 0
-    shown = [
-        (label, grouped(n), write(n) if units and n >= 1000 else "")
-        for label, n, write in lines
-        if left_out.get(label) != n
-    ]
-    text = tabulate(
-        shown,
-        tablefmt="plain",
-        colalign=("left", "right", "right"),
-        disable_numparse=True,
-        preserve_whitespace=True,
-    )
-    return "\n".join(line.rstrip() for line in text.splitlines())
+    return listed([line for line in lines if left_out.get(line[0]) != line[1]], units)
+
+
+def listed(lines: Sequence[tuple[str, int, Callable[[int], str]]], units: bool = True) -> str:
+    """Figures with their names, each exactly and, with `units`, as its writer writes it."""
+    rows = [(label, grouped(n), write(n) if units and n >= 1000 else "") for label, n, write in lines]
+    return aligned(rows, ("left", "right", "right"))

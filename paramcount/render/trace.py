@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from paramcount.errors import printable
 from paramcount.render import terminal
-from paramcount.render.table import HEADINGS, USUAL, Heading, known, lay_out, middle, wrapped
+from paramcount.render.fitting import middle, wrapped
+from paramcount.render.table import HEADINGS, USUAL, Heading, known, lay_out, listed
 from paramcount.traced import REST, Trace, TracedRow
-from paramcount.units import binary, decimal, grouped
+from paramcount.units import binary, decimal
 
 PASSES = {"forward_macs": "forward", "backward_macs": "backward", "recomputed_macs": "recomputed"}
 
@@ -71,8 +72,6 @@ def first_fork(rows: Sequence[TracedRow]) -> int:
 
 def totals(report: Trace) -> str:
     """Every total, exactly and in its unit."""
-    from tabulate import tabulate
-
     lines = [("MACs counted" if report.uncounted else "MACs", report.macs, decimal)]
     lines += [(f"  {PASSES[name]}", getattr(report, name), decimal) for name in passes(report)]
     lines += [("FLOPs", report.flops, decimal), ("elementwise operations", report.elementwise, decimal)]
@@ -80,8 +79,4 @@ def totals(report: Trace) -> str:
         lines += [("params", report.params, decimal), ("bytes of the parameters", report.param_bytes, binary)]
     if report.buffers:
         lines += [("buffers", report.buffers, decimal)]
-    shown = [(label, grouped(n), write(n) if n >= 1000 else "") for label, n, write in lines]
-    text = tabulate(
-        shown, tablefmt="plain", colalign=("left", "right", "right"), disable_numparse=True, preserve_whitespace=True
-    )
-    return "\n".join(line.rstrip() for line in text.splitlines())
+    return listed(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paramcount.render import terminal
-from paramcount.render.table import fit, wrapped
+from paramcount.render.fitting import aligned, fit, wrapped
 from paramcount.shipped import CONVENTION, Shipped
 from paramcount.units import decimal, grouped
 
@@ -27,20 +27,11 @@ SHORTENED = {"reference": 28, "variant": 16, "name": 14}  # columns of text, and
 
 def table(entries: Sequence[Shipped], width: int | None = None, encoding: str | None = None) -> str:
     """A line for each entry, and the convention; `width` and `encoding` are by default the terminal's."""
-    from tabulate import tabulate
-
     encoding, width = encoding or terminal.encoding(), width or terminal.width()
     cells = {title: [terminal.written(write(entry), encoding) for entry in entries] for title, write in COLUMNS.items()}
-    mark = "~" if encoding == "ascii" else "…"
-    fit(cells, {title: title for title in cells}, width, DROPPED, mark, SHORTENED)
-    text = tabulate(
-        [list(cells), *zip(*cells.values(), strict=True)],  # the titles as a row: tabulate makes room beside headers
-        tablefmt="plain",
-        colalign=["right" if title in RIGHT else "left" for title in cells],
-        disable_numparse=True,
-        preserve_whitespace=True,
-    )
-    lines = "\n".join(line.rstrip() for line in text.splitlines())
+    fit(cells, {title: title for title in cells}, width, encoding, DROPPED, SHORTENED)
+    sides = ["right" if title in RIGHT else "left" for title in cells]
+    lines = aligned([list(cells), *zip(*cells.values(), strict=True)], sides)
     return f"{lines}\n\n{terminal.written(wrapped(CONVENTION, width), encoding)}"
 
 

@@ -10,8 +10,9 @@ from paramcount.layers.adaptive_pool import AdaptiveAvgPool
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.numeric import Column
+from paramcount.render.fitting import middle
 from paramcount.render.outline import outline
-from paramcount.render.table import middle, percent, render
+from paramcount.render.table import percent, render
 from paramcount.report import count
 
 MLP = Network([Dense(512, activation="relu"), Dense(512, activation="relu"), Dense(10)], input=784, name="MLP")

@@ -1,0 +1,70 @@
+"""Text in columns and lines that fit the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+
+def aligned(rows: Iterable[Sequence[str]], sides: Sequence[str]) -> str:
+    """Rows of texts in columns, each of which is aligned to a side, left or right."""
+    from tabulate import tabulate
+
+    text = tabulate(
+        rows,
+        tablefmt="plain",
+        colalign=sides,
+        disable_numparse=True,
+        preserve_whitespace=True,
+    )
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def fit(
+    cells: dict[str, list[str]],
+    titles: dict[str, str],
+    width: int,
+    encoding: str,
+    dropped: Sequence[str],
+    shortened: Mapping[str, int],
+) -> None:
+    """Drop columns, and shorten the texts of others in the middle, until a line is at most `width` wide.
+
+    `dropped` are those that may go, the least important first, `shortened` columns of text with how wide they stay.
+    """
+    mark = "~" if encoding == "ascii" else "…"
+
+    def widest(name: str) -> int:
+        return max(map(len, [titles[name], *cells[name]]))
+
+    def excess() -> int:
+        return sum(widest(name) + 2 for name in cells) - 2 - width
+
+    def shorten(least: Mapping[str, int]) -> None:
+        for name in sorted(cells.keys() & least.keys(), key=widest, reverse=True):
+            over = excess()
+            if over > 0:
+                limit = max(widest(name) - over, least[name])
+                cells[name] = [middle(text, limit, mark) for text in cells[name]]
+
+    left = list(dropped)
+    while excess() > sum(max(0, widest(name) - least) for name, least in shortened.items() if name in cells) and left:
+        cells.pop(left.pop(0), None)
+    shorten(shortened)
+    shorten(dict.fromkeys((*shortened, "setting", "kind"), 6))  # where columns were chosen
+
+
+def middle(text: str, limit: int, mark: str) -> str:
+    """A text of at most `limit` characters, what is too much taken out of its middle."""
+    if len(text) <= limit:
+        return text
+    kept = limit - len(mark)
+    return text[: kept - kept // 2] + mark + (text[-(kept // 2) :] if kept // 2 else "")
+
+
+def wrapped(line: str, width: int) -> str:
+    """A line of words, in several lines where the terminal is narrow."""
+    if width >= 80:
+        return line
+    from textwrap import fill
+
+    return fill(line, width)
