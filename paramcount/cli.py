@@ -80,6 +80,8 @@ def parser(verify: bool) -> Parser:
         add("--optimizer", choices=("sgd", "momentum", "adam"), help="of the training (default sgd)")
         add("--batch", metavar="N", type=at_least_one, default=1, help="multiply work and activations (default 1)")
         add("--dtype", metavar="TYPE", default="float32", help="of the parameters' bytes (default float32)")
+        add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of these tokens' keys and values")
+        add("--attention", choices=("dense", "exact"), default="dense", help="exact counts only what masks leave")
         add("--depth", metavar="N", type=levels, help="open N levels of groups, or `all` (default 1)")
         add("--columns", metavar="A,B", help="the table's columns, instead of the usual ones")
         add("--sort", metavar="COLUMN", help="order the rows, numbers from the largest")
@@ -167,8 +169,9 @@ def run_count(network: Any, options: argparse.Namespace) -> int:
         hint = "json holds all rows and figures, in the order of the network"
         raise ArgumentError(f"`--{unused[0]}` is for the table, not for json", hint=hint)
     report = inference = count(network, batch=options.batch, dtype=options.dtype)
-    if options.train or options.freeze or options.remat or options.optimizer:
-        names = ("batch", "dtype", "train", "freeze", "remat", "optimizer")
+    asked = (options.train, options.freeze, options.remat, options.optimizer, options.kv_cache)
+    if any(asked) or options.attention != "dense":
+        names = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")
         report = count(network, **{name: getattr(options, name) for name in names})
     warn(network)
     status, failure = expected(network, inference)  # what a spec expects is said of inference

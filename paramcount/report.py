@@ -12,12 +12,13 @@ from paramcount.errors import ArgumentError, quote
 from paramcount.figures import Counted, Figures, Row, TrainingFigures
 from paramcount.graph.network import Network
 from paramcount.layer import Item
-from paramcount.numeric import Column, Size, require
+from paramcount.numeric import Column, Size, ceil_div, require
 
 if TYPE_CHECKING:
     from paramcount.training import Step
 
 
+ATTENTION = ("dense", "exact")
 MACS = "MACs of contractions, padded taps count"
 
 
@@ -36,6 +37,9 @@ class Report(Counted):
     batch: Size = 1
     dtype: str = "float32"
     step: Step | None = field(default=None, repr=False)
+    attention: str = "dense"
+    kv_cache: Size | None = None  # the tokens
+    kv_cache_bytes: Size | None = None
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -54,7 +58,8 @@ class Report(Counted):
     def convention(self) -> str:
         """What the figures mean, in one line."""
         per = "per example" if type(self.batch) is int and self.batch == 1 else f"batch of {self.batch}"
-        counted = f"{per}; {MACS}; FLOPs = 2 × MACs; {self.dtype}"
+        masks = "" if self.attention == "dense" else ", attention counts the pairs that causal and window leave"
+        counted = f"{per}; {MACS}{masks}; FLOPs = 2 × MACs; {self.dtype}"
         return counted if self.step is None else f"{counted}; {self.step.convention}"
 
     def __str__(self) -> str:
@@ -86,6 +91,8 @@ def count(
     freeze: Sequence[str] = (),
     remat: bool = False,
     optimizer: str | None = None,
+    attention: str = "dense",
+    kv_cache: Size | None = None,
 ) -> Report:
     """Count a network, or an item or a list of items on an input shape.
 
@@ -94,7 +101,11 @@ def count(
 
     With `train`, they are those of one step of training, which adds the backward MACs, the loss and the `optimizer`
     (sgd, momentum or adam). `freeze` are patterns of the paths of rows that are not trained; with `remat`, each pass
-    of a loop is computed again for its gradient. Raises ParamcountError where the network does not hold together.
+    of a loop is computed again for its gradient.
+
+    With `attention="exact"`, causal and windowed attention counts the pairs that are not hidden. `kv_cache` is a number
+    of tokens whose keys and values are kept: `report.kv_cache_bytes`, in the same dtype, for the whole batch. Raises
+    ParamcountError where the network does not hold together.
 
     >>> from paramcount.layers.conv import Conv
     >>> report = count(Conv(out=32, kernel=3, stride=2), (224, 224, 3))
@@ -125,7 +136,17 @@ def count(
     if train:
         from paramcount.freezing import training_graph
 
+    if attention not in ATTENTION:
+        raise ArgumentError(f"attention is dense or exact, not {quote(attention)}", argument="attention")
+    if kv_cache is not None and train:
+        raise ArgumentError("a cache of keys and values is of inference", hint="count it without `train`")
+    if kv_cache is not None and (type(kv_cache) is bool or not isinstance(kv_cache, (int, Column)) or kv_cache < 1):
+        raise ArgumentError(f"kv_cache is a number of tokens, not {quote(kv_cache)}", argument="kv_cache")
     graph = training_graph(network, freeze) if train else network.graph()
+    if attention == "exact":
+        from paramcount.exact import exact
+
+        graph = exact(graph if freeze else network.expand(train))
     counter = Counter(dtype)
     counter.children(graph.children, "", "", Place(work=batch), 1)
     totals = Figures.total([entry.figures for entry in counter.entries if entry.figures is not None])
@@ -135,5 +156,22 @@ def count(
 
         leaves = {entry.element: entry.figures for entry in counter.entries if entry.figures is not None}
         step = step_of(graph, leaves, batch, remat, optimizer or "sgd")
+    cache = None
+    if kv_cache is not None:
+        from paramcount.cache import kept
+
+        cache = ceil_div(kept(graph, counter.entries, kv_cache, batch) * counter.bits, 8)
     variant, values = getattr(network, "variant", None), getattr(network, "vars", {})
-    return Report(network.name, variant, dict(values), totals, counter.entries, batch, dtype, step)
+    return Report(
+        network.name,
+        variant,
+        dict(values),
+        totals,
+        counter.entries,
+        batch,
+        dtype,
+        step,
+        attention,
+        kv_cache,
+        cache,
+    )

@@ -6,7 +6,7 @@ from typing import Any
 from paramcount.errors import ShapeError
 from paramcount.fields import Flag, Number, ValuePath, Whole, field
 from paramcount.layer import Contraction, Layer, Param, Shape, Work
-from paramcount.numeric import decide, product, require
+from paramcount.numeric import Size, decide, maximum, minimum, product, require
 
 PATHS = {"query": "q", "key": "k", "value": "v"}
 
@@ -19,7 +19,8 @@ class Attend(Layer, kind="attend"):
     serves H / K neighbouring heads. `position` is added to the scores, and broadcasts to (H, T, S). `regions` are
     labels (T,): only equal ones meet. `causal` hides the keys after a query, `window` those as many positions away
     or more; the last query stands at the last key. `scale` is D ** -0.5 unless it is given. With `softcap` the
-    scaled scores become softcap · tanh(scores / softcap).
+    scaled scores become softcap · tanh(scores / softcap). `cache` is how many numbers generation keeps for a token:
+    K · (D + E), its keys and values, unless they are made of something narrower.
 
     MACs: H · T · S · (D + E), whatever is hidden. Elementwise: per score 1 to scale, 5 for the softmax, 1 for
     a position, and 3 for a softcap. Source: https://arxiv.org/abs/1706.03762; heads that share a key: https://arxiv.org/abs/2305.13245
@@ -38,8 +39,9 @@ class Attend(Layer, kind="attend"):
     window: int = field(Whole(at_least=0), 0)
     scale: Any = field(Number(none=True), None)
     softcap: Any = field(Number(none=True), None)
+    cache: Any = field(Whole(none=True), None)
 
-    by_name = ("query", "key", "value", "position", "regions", "causal", "window", "scale", "softcap")
+    by_name = ("query", "key", "value", "position", "regions", "causal", "window", "scale", "softcap", "cache")
     takes_prev = False
     examples = (
         (PATHS, (5, 2, 4), (6, 2, 4), (6, 2, 3)),
@@ -128,6 +130,19 @@ class Attend(Layer, kind="attend"):
         weights = (0, 1) if self.position is None else (0, 1, 3)
         return Contraction(pairs * query.channels, ((0,), (1,))), Contraction(pairs * value.channels, (weights, (2,)))
 
+    def cached(self, *inputs: Shape) -> Size:
+        """How many numbers are kept of one position, so that later queries find its keys and values."""
+        _, key, value = inputs[:3]
+        return key.sizes[1] * (key.channels + value.channels) if self.cache is None else self.cache
+
+    def pairs(self, queries: Size, keys: Size) -> Size:
+        """How many pairs of a query and a key `causal` and `window` leave."""
+        before = keys - queries  # positions before the first query
+        if decide(self.window == 0):
+            return queries * before + up_to(queries, queries) if self.causal else queries * keys
+        behind = up_to(keys, self.window) - up_to(before, self.window)
+        return behind if self.causal else behind + up_to(queries - 1, self.window - 1)
+
     def forward(self, params: dict[str, Any], query: Any, key: Any, value: Any, *others: Any, context: Any) -> Any:
         import jax
         from jax import numpy as jnp
@@ -151,3 +166,13 @@ class Attend(Layer, kind="attend"):
             scores = jnp.where(regions[:, None] == regions, scores, -jnp.inf)
         weights = jax.nn.softmax(scores).astype(value.dtype).reshape(groups, heads // groups, queries, keys)
         return jnp.einsum("kgts,ske->tkge", weights, value).reshape(queries, heads, -1)
+
+
+def up_to(last: Size, most: Size) -> Size:
+    """The sum of 1, 2, ..., last, where each counts `most` at most.
+
+    >>> up_to(5, 3)  # 1 + 2 + 3 + 3 + 3
+    12
+    """
+    least = minimum(last, most)
+    return least * (least + 1) // 2 + most * maximum(last - most, 0)

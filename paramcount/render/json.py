@@ -14,6 +14,8 @@ def to_dict(report: Report) -> dict[str, Any]:
     totals = report.totals._asdict()
     if report.training and report.step:
         totals |= report.training._asdict() | {"loss_elementwise": report.step.loss_elementwise}
+    if report.kv_cache is not None:
+        totals["kv_cache_bytes"] = report.kv_cache_bytes
     return {
         "schema": SCHEMA,
         "name": report.name,

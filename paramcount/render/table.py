@@ -189,6 +189,8 @@ def totals(report: Report, units: bool = True) -> str:
         ("activations", figures.activations, decimal),
         ("bytes of the parameters", figures.param_bytes, binary),
     ]
+    if report.kv_cache is not None and report.kv_cache_bytes is not None:
+        lines.append((f"bytes of the KV cache, {grouped(report.kv_cache)} tokens", report.kv_cache_bytes, binary))
     if report.training and report.step:
         lines += [
             ("backward MACs", report.training.backward_macs, decimal),
