@@ -10,10 +10,9 @@ from paramcount.errors import Position, SpecError, quote
 from paramcount.fields import ValuePath, ValuePaths
 from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Scope
-from paramcount.graph.sharing import same_experts
-from paramcount.graph.tree import Element, Group, Node, Tie, Value
+from paramcount.graph.sharing import tied_table
+from paramcount.graph.tree import Element, Group, Node, Value
 from paramcount.layer import Item, Layer, Shape
-from paramcount.numeric import decide
 
 STEPS = 100_000  # passes and items, whether or not they make a layer
 LAYERS = 50_000  # after expansion, folded passes counted each
@@ -97,8 +96,9 @@ class Builder:
         outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (Value(given, self.dormant),)
         node = Node(self.called(layer.kind) if name is None else name, layer, inputs, outputs)
         node.frozen, node.training_only = self.frozen, self.dormant
-        if getattr(layer, "tied", None) is not None:
-            node.tie = self.tie(layer.tied, node)  # type: ignore[attr-defined]
+        tied = getattr(layer, "tied", None)
+        if tied is not None:
+            node.tie = tied_table(tied, self.scope.root.weights, node, self.experts)
         self.children.append(node)
         self.layers += 1
         if self.layers > LAYERS:
@@ -178,38 +178,6 @@ class Builder:
         self.close("path")
         result, self.prev = self.arrived(), before
         return result
-
-    def tie(self, key: str, node: Node) -> Tie:
-        """The table under a key or name; raises SpecError where it does not fit the dense weight."""
-        weights = self.scope.root.weights.get(key)
-        position = getattr(key, "position", None)
-        if weights is None:
-            known = ", ".join(quote(each) for each in self.scope.root.weights) or "none"
-            raise SpecError(
-                f"tied to {quote(key)}, which is not the name or share key of an embedding before it",
-                hint=f"known here: {known}",
-                position=position,
-                argument="tied",
-            )
-        wanted = node.layer.params(*node.shapes)["weight"].shape
-        if not same_experts(weights.experts, self.experts):
-            raise SpecError(
-                f"tied to {quote(key)}, which stands outside of the `moe` around, or in another",
-                hint="a table outside is one for all experts; put the embedding and the `dense` into the same body",
-                position=position,
-                argument="tied",
-            )
-        tables = {place: param.shape for place, param in weights.tensors.items() if len(param.shape) == 2}
-        for (below, name), shape in tables.items():
-            if decide(shape[0] == wanted[1]) and decide(shape[1] == wanted[0]):
-                return Tie(".".join(filter(None, (weights.owner, below))), name)
-        found = " and ".join("×".join(map(str, shape)) for shape in tables.values()) or "no table"
-        raise SpecError(
-            f"tied to {quote(key)}, whose shape does not fit: {found}, but {wanted[1]}×{wanted[0]} is needed",
-            hint="`out` must be the embedding's vocabulary, and the width that arrives its width",
-            position=position,
-            argument="tied",
-        )
 
     # Groups
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from paramcount.errors import SpecError, quote
 from paramcount.graph.scope import Weights
-from paramcount.graph.tree import Element, Group, Loop, Node, join, leaves_of
+from paramcount.graph.tree import Element, Group, Loop, Node, Tie, join, leaves_of
 from paramcount.numeric import Size, decide
 
 
@@ -71,6 +72,42 @@ def same_weights(key: str, known: Weights, mine: Weights) -> None:
             position=position,
             argument="share",
         )
+
+
+def tied_table(key: str, known: Mapping[str, Weights], node: Node, experts: tuple[Size, ...]) -> Tie:
+    """The known table under a key or name that is a dense layer's weight too; raises SpecError where it does not fit.
+
+    `experts` are the numbers of experts around the dense layer.
+    """
+    weights = known.get(key)
+    position = getattr(key, "position", None)
+    if weights is None:
+        names = ", ".join(map(quote, known)) or "none"
+        raise SpecError(
+            f"tied to {quote(key)}, which is not the name or share key of an embedding before it",
+            hint=f"known here: {names}",
+            position=position,
+            argument="tied",
+        )
+    wanted = node.layer.params(*node.shapes)["weight"].shape
+    if not same_experts(weights.experts, experts):
+        raise SpecError(
+            f"tied to {quote(key)}, which stands outside of the `moe` around, or in another",
+            hint="a table outside is one for all experts; put the embedding and the `dense` into the same body",
+            position=position,
+            argument="tied",
+        )
+    tables = {place: param.shape for place, param in weights.tensors.items() if len(param.shape) == 2}
+    for (below, name), shape in tables.items():
+        if decide(shape[0] == wanted[1]) and decide(shape[1] == wanted[0]):
+            return Tie(join(weights.owner, below), name)
+    found = " and ".join("×".join(map(str, shape)) for shape in tables.values()) or "no table"
+    raise SpecError(
+        f"tied to {quote(key)}, whose shape does not fit: {found}, but {wanted[1]}×{wanted[0]} is needed",
+        hint="`out` must be the embedding's vocabulary, and the width that arrives its width",
+        position=position,
+        argument="tied",
+    )
 
 
 def same_experts(one: tuple[Size, ...], two: tuple[Size, ...]) -> bool:
