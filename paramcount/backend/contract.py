@@ -13,6 +13,7 @@ import numpy
 
 from paramcount.backend.context import Context
 from paramcount.backend.initialize import Tensor, values
+from paramcount.backend.inputs import abstract
 from paramcount.backend.walker import count_macs, used_inputs
 from paramcount.errors import ParamcountError, Undecided
 from paramcount.fields import Padding, Whole
@@ -73,10 +74,7 @@ def check_trace(layer: Layer, shapes: tuple[Shape, ...], train: bool, where: str
     """The traced computation has the declared shapes and MACs, alone and in a batch, and reads every parameter."""
     declared = layer.params(*shapes)
     params = {name: jax.ShapeDtypeStruct(param.shape, numpy.float32) for name, param in declared.items()}
-    inputs = [
-        jax.ShapeDtypeStruct(shape.sizes, numpy.int32 if shape.layout == "tokens" else numpy.float32)
-        for shape in shapes
-    ]
+    inputs = list(map(abstract, shapes))
 
     def run(axis_name: str | None) -> Callable:
         def forward(params: dict[str, Any], *inputs: Any) -> tuple[Any, dict[str, Any]]:
@@ -120,9 +118,8 @@ def check_gradient(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
     numbers = []
     inputs = [f"input {index}" for index in range(len(shapes))]
     for name, shape in zip(inputs, shapes, strict=True):
-        tokens = shape.layout == "tokens"
-        values[name] = jax.ShapeDtypeStruct(shape.sizes, numpy.int32 if tokens else numpy.float32)
-        numbers += [] if tokens else [name]
+        values[name] = abstract(shape)
+        numbers += [] if shape.layout == "tokens" else [name]
 
     def loss(given: dict[str, Any], others: dict[str, Any]) -> Any:
         at_hand = given | others

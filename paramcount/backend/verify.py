@@ -17,11 +17,11 @@ import numpy
 
 from paramcount.backend.evaluate import LayerError, evaluate
 from paramcount.backend.initialize import Tensors, initialize, shapes, tensors
+from paramcount.backend.inputs import input_shapes, random_inputs
 from paramcount.backend.verification import Check, Difference, Verification
 from paramcount.backend.walker import UncountedError, by_scope, in_bounds_macs, used_inputs
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Experts, Graph, Leaf, Pieces, Steps, leaves
-from paramcount.layer import Shape
+from paramcount.graph.tree import Experts, Leaf, Pieces, Steps, leaves
 from paramcount.report import Report, count
 from paramcount.units import binary
 
@@ -279,24 +279,3 @@ def available() -> int:
         return min(LARGEST, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
     except (AttributeError, ValueError, OSError):  # no such figure on this system
         return LARGEST
-
-
-def input_shapes(graph: Graph) -> dict[str, Any]:
-    return {name: jax.ShapeDtypeStruct(value.shape.sizes, kind(value.shape)) for name, value in graph.inputs.items()}
-
-
-def kind(shape: Shape) -> Any:
-    return numpy.int32 if shape.layout == "tokens" else numpy.float32
-
-
-def random_inputs(graph: Graph, leaves: list[Leaf], seed: int) -> dict[str, numpy.ndarray]:
-    """Normal numbers; tokens below the vocabulary of the embedding that takes them, else below 2."""
-    generator = numpy.random.default_rng(seed)
-    made = {}
-    for name, value in graph.inputs.items():
-        if value.shape.layout == "tokens":
-            vocabularies = [getattr(leaf.node.layer, "vocab", 2) for leaf in leaves if value in leaf.node.inputs]
-            made[name] = generator.integers(min(vocabularies, default=2), size=value.shape.sizes, dtype=numpy.int32)
-        else:
-            made[name] = generator.standard_normal(value.shape.sizes, numpy.float32)
-    return made

@@ -14,13 +14,13 @@ from jax import numpy as jnp
 from paramcount.backend.context import Context
 from paramcount.backend.evaluate import LayerError, evaluate
 from paramcount.backend.initialize import Tensors, shapes, tensors
+from paramcount.backend.inputs import input_shapes
 from paramcount.backend.verification import Check, Difference
 from paramcount.backend.walker import UncountedError, walk
 from paramcount.freezing import training_graph
 from paramcount.gradient import gradient, unrolled
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph, Leaf, Steps, leaves
-from paramcount.layer import Shape
 from paramcount.report import count
 
 
@@ -74,7 +74,6 @@ def traced_macs(graph: Graph) -> tuple[Counter[int | None], Counter[int | None]]
     frozen = {(path, name) for path, each in tensors(graph).items() for name, tensor in each.items() if tensor.frozen}
     params, buffers = shapes(graph)
     trained, kept = split(params, frozen)
-    inputs = {name: of(value.shape) for name, value in graph.inputs.items()}
 
     def loss(trained: Tensors, kept: Tensors, buffers: Tensors, inputs: dict[str, Any]) -> tuple[Any, Tensors]:
         tensors = {path: trained.get(path, {}) | kept.get(path, {}) for path in trained.keys() | kept.keys()}
@@ -84,7 +83,7 @@ def traced_macs(graph: Graph) -> tuple[Counter[int | None], Counter[int | None]]
 
     step = jax.value_and_grad(loss, has_aux=True)
     sides: tuple[Counter, Counter] = Counter(), Counter()
-    for tally in walk(jax.make_jaxpr(step)(trained, kept, buffers, inputs)):
+    for tally in walk(jax.make_jaxpr(step)(trained, kept, buffers, input_shapes(graph))):
         found = re.findall(r"§(\d+)", tally.scope)
         sides["transpose(" in tally.scope][int(found[-1]) if found else None] += tally.macs
     return sides
@@ -102,7 +101,3 @@ def split(params: Tensors, frozen: set[tuple[str, str]]) -> tuple[Tensors, Tenso
 def cross_entropy(output: Any) -> Any:
     """Softmax cross entropy over the last axis, whose first class is the right one everywhere."""
     return -jnp.sum(jax.nn.log_softmax(jnp.atleast_1d(output))[..., 0])
-
-
-def of(shape: Shape) -> Any:
-    return jax.ShapeDtypeStruct(shape.sizes, jnp.int32 if shape.layout == "tokens" else jnp.float32)
