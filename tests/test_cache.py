@@ -5,6 +5,7 @@ import json
 import pytest
 
 import paramcount as pc
+from paramcount.cli import main
 from paramcount.errors import ArgumentError
 
 
@@ -84,3 +85,13 @@ def test_shown_only_when_asked_for():
     report = pc.count(pc.load("gpt2"), kv_cache=1024)
     assert "bytes of the KV cache, 1,024 tokens" in str(report) and "72.0 MiB" in str(report)
     assert json.loads(json.dumps(report.to_dict()))["totals"]["kv_cache_bytes"] == 75_497_472
+
+
+def test_command(capsys):
+    assert main(["gpt2", "--kv-cache", "1024", "--attention", "exact", "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["totals"]["kv_cache_bytes"] == 75_497_472
+    assert report["totals"]["macs"] == pc.count(pc.load("gpt2"), attention="exact").macs
+    assert main(["gpt2", "--kv-cache", "0"]) == 2
+    assert main(["bert", "--kv-cache", "8"]) == 2
+    assert "nothing here has a cache" in capsys.readouterr().err

@@ -70,6 +70,7 @@ MODULES = {
     "rope": "waves",
     "sinusoidal": "waves",
     "relative": "relative",
+    "alibi": "relative",
     "offsets": "relative",
     "regions": "regions",
     "add": "merge",

@@ -1,4 +1,4 @@
-"""What a position adds to attention's scores by its distance alone: relative, offsets."""
+"""What a position adds to attention's scores by its distance alone: relative, alibi, offsets."""
 
 import math
 from collections.abc import Sequence
@@ -105,6 +105,50 @@ class Relative(Layer, kind="relative"):
         far = numpy.minimum(exact + (logarithm * (each - exact)).astype(int), each - 1)
         bucket = numpy.where(size < exact, size, far)
         return bucket if self.causal else bucket + each * (behind < 0)
+
+
+@dataclass(frozen=True)
+class Alibi(Layer, kind="alibi"):
+    """Attention with linear biases: minus the distance of a query and a key, steeper or flatter for each of the heads.
+
+    Of a sequence (T, D) it makes the biases (heads, T, T), by T alone. The slopes of n heads, a power of two, are
+    2^(-8 / n), 2^(-16 / n), ..., 2^-8; other numbers take those of the next smaller power, and then every second one of
+    twice as many. Costs nothing: the biases depend on the sizes alone.
+    Source: https://arxiv.org/abs/2108.12409
+
+    >>> str(Alibi(heads=16).output_shape(Shape.of(128, 1024)))
+    '16×128×128'
+    """
+
+    heads: int = field(Whole())
+
+    examples = (({"heads": 4}, (5, 3)), ({"heads": 3}, (1, 2)), ({"heads": 12}, (4, 6)))
+
+    def setting(self, *inputs: Shape) -> str:
+        return f"{self.heads} heads"
+
+    def output_shape(self, x: Shape) -> Shape:
+        if x.rank != 2:
+            raise ShapeError(
+                f"`alibi` needs a sequence, for its length, and got {x.layout} {x}",
+                hint="give it what the attention gets: `attention: {heads: 8, position: [alibi: 8]}`",
+            )
+        return Shape((self.heads, x.sizes[0], x.sizes[0]))
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work()
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        from jax import numpy as jnp
+
+        power = 2 ** (self.heads.bit_length() - 1)
+        steps = [2 * (head + 1) for head in range(power)] + [2 * head + 1 for head in range(self.heads - power)]
+        slopes = 2.0 ** (-4 / power * jnp.array(steps))
+        places = jnp.arange(len(x))
+        return -slopes[:, None, None] * abs(places[:, None] - places)
 
 
 @dataclass(frozen=True)

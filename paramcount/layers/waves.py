@@ -1,5 +1,6 @@
 """Positions as sines and cosines of many wavelengths: rope, sinusoidal."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ class Rope(Layer, kind="rope"):
     """Rotary positions: element i of the last axis and element i + dims / 2 turned by position · base^(-2i / dims).
 
     Positions are those of the first axis, as in (T, D) or (T, H, D). `dims` turns the first so many elements only.
+    With a `factor` above 1, as in Llama 3.1, elements that turn less than `low` times in `original` positions turn that
+    much slower, those that turn more than `high` times as before, and those between by a mean of both.
     Elementwise: 3 per turned element: two multiplications, one addition.
     Source: https://arxiv.org/abs/2104.09864, the halves paired as in GPT-NeoX and Llama
 
@@ -24,9 +27,22 @@ class Rope(Layer, kind="rope"):
 
     base: float = field(Number(at_least=1), 10000)
     dims: Any = field(Whole(none=True), None)
+    factor: float = field(Number(at_least=1), 1)
+    low: float = field(Number(), 1)
+    high: float = field(Number(), 4)
+    original: int = field(Whole(), 8192)
 
-    by_name = ("dims",)
-    examples = (({}, (5, 4)), ({"base": 500000}, (5, 2, 6)), ({"dims": 2}, (5, 3, 8)))
+    by_name = ("dims", "factor", "low", "high", "original")
+    examples = (
+        ({}, (5, 4)),
+        ({"base": 500000}, (5, 2, 6)),
+        ({"dims": 2}, (5, 3, 8)),
+        ({"factor": 8, "original": 20}, (5, 2, 6)),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.high > self.low, "high must be above low, {}, not {}", self.low, self.high, argument="high")
 
     def setting(self, *inputs: Shape) -> str:
         return f"{self.base:g}" if isinstance(self.base, (int, float)) else ""
@@ -58,7 +74,11 @@ class Rope(Layer, kind="rope"):
         from jax import numpy as jnp
 
         dims = self.turned(x.shape[-1])
-        angles = jnp.arange(x.shape[0])[:, None] * self.base ** (-jnp.arange(0, dims, 2) / dims)
+        speeds = self.base ** (-jnp.arange(0, dims, 2) / dims)
+        turns = self.original * speeds / (2 * math.pi)
+        fast = jnp.clip((turns - self.low) / (self.high - self.low), 0, 1)
+        speeds = fast * speeds + (1 - fast) * speeds / self.factor
+        angles = jnp.arange(x.shape[0])[:, None] * speeds
         angles = angles.reshape(x.shape[0], *[1] * (x.ndim - 2), dims // 2)
         cosine, sine = jnp.cos(angles).astype(x.dtype), jnp.sin(angles).astype(x.dtype)
         first, second, rest = jnp.split(x, (dims // 2, dims), axis=-1)

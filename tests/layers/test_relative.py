@@ -4,7 +4,9 @@ import pytest
 from paramcount.errors import ArgumentError, ParamcountError, ShapeError
 from paramcount.layer import Shape, Work
 from paramcount.layers.regions import Regions
-from paramcount.layers.relative import Offsets, Relative
+from paramcount.layers.relative import Alibi, Offsets, Relative
+from paramcount.report import count
+from paramcount.spec.load import loads
 
 
 def test_grid_looks_up_the_distance_of_each_pair():
@@ -131,3 +133,42 @@ def test_regions_refused():
         Regions(window=7, shift=7).output_shape(Shape.of(14, 14, 3))
     with pytest.raises(ShapeError, match="features 4"):
         Regions(window=7, shift=3).output_shape(Shape.of(4))
+
+
+@pytest.mark.parametrize(
+    "heads, exponents",
+    [(1, [8]), (2, [4, 8]), (8, [1, 2, 3, 4, 5, 6, 7, 8]), (12, [1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5])],
+)
+def test_alibi_falls_with_the_distance(heads, exponents):
+    """The slopes of the paper: halved from head to head for 8 of them, by roots of two for 16."""
+    biases = numpy.asarray(Alibi(heads).forward({}, numpy.zeros((5, 3)), context=None))
+    for head, exponent in enumerate(exponents):
+        for query in range(5):
+            for key in range(5):
+                assert biases[head, query, key] == pytest.approx(-(2**-exponent) * abs(query - key))
+    assert len(biases) == len(exponents)
+
+
+def test_alibi_makes_bloom():
+    """BLOOM 560M, which has 559,214,592 parameters as published; its positions cost nothing."""
+    network = loads("""
+        input: {tokens: [T]}
+        vars: {d: 1024, heads: 16, T: 128}
+        layers:
+          - {embedding: [250880, d], name: table}
+          - layer_norm
+          - repeat: 24
+            do:
+              - residual: [layer_norm, attention: {heads: heads, causal: true, position: [alibi: heads]}]
+              - residual: [layer_norm, ffn: {hidden: 4 * d, activation: gelu_tanh}]
+          - layer_norm
+          - dense: {out: 250880, bias: false, tied: table}
+    """)
+    report = count(network)
+    assert report.params == 559_214_592
+    assert report.macs == 128 * (250_880 * 1024 + 24 * (12 * 1024 * 1024 + 2 * 128 * 1024))
+
+
+def test_alibi_needs_a_length():
+    with pytest.raises(ShapeError, match="`alibi` needs a sequence"):
+        Alibi(8).output_shape(Shape.of(4, 4, 8))

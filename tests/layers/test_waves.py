@@ -1,3 +1,6 @@
+import cmath
+import math
+
 import numpy
 import pytest
 
@@ -37,6 +40,34 @@ def test_rope_makes_products_depend_on_distance():
     for distance in range(-8, 9):
         diagonal = numpy.diagonal(products, distance)
         numpy.testing.assert_allclose(diagonal, diagonal[0], rtol=1e-4, atol=1e-5)
+
+
+def test_rope_is_slowed_down_as_in_llama_3_1():
+    """The steps by wavelength, as they are published: short ones stay, long ones stretch by the factor."""
+    base, factor, low, high, original, width = 500.0, 8, 1, 4, 64, 16
+    x = RANDOM.standard_normal((3, width)).astype("float32")
+    right, cases = numpy.empty_like(x), set()
+    for i in range(width // 2):
+        speed = base ** (-2 * i / width)
+        wavelength = 2 * math.pi / speed
+        if wavelength < original / high:
+            cases.add("short")
+        elif wavelength > original / low:
+            cases.add("long")
+            speed /= factor
+        else:
+            cases.add("between")
+            smooth = (original / wavelength - low) / (high - low)
+            speed = (1 - smooth) * speed / factor + smooth * speed
+        for position in range(3):
+            turned = complex(x[position, i], x[position, i + width // 2]) * cmath.exp(1j * position * speed)
+            right[position, i], right[position, i + width // 2] = turned.real, turned.imag
+    assert cases == {"short", "between", "long"}
+    found = Rope(base, factor=factor, low=low, high=high, original=original).forward({}, x, context=None)
+    numpy.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-5)
+    assert Rope(base, factor=8).work(Shape.of(3, width)) == Rope(base).work(Shape.of(3, width))
+    with pytest.raises(ArgumentError, match="high must be above low, 4, not 4"):
+        Rope(low=4)
 
 
 @pytest.mark.parametrize(
