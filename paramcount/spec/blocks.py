@@ -13,7 +13,8 @@ from paramcount.layer import Item, Shape
 from paramcount.spec.bindings import EMPTY, Bindings
 from paramcount.spec.context import Context, File, empty, identifier, mapping_of, text_of, wrong
 from paramcount.spec.items import ItemSyntax, SpecItem, bind
-from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence, read_text
+from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
+from paramcount.spec.reader import read_text
 from paramcount.spec.reading import read_items, read_path
 from paramcount.spec.source import read_source
 from paramcount.spec.written import ANY_KIND, Formula, Maker, Template, Written, read_template, read_value

@@ -13,7 +13,8 @@ from paramcount.spec.blocks import read_body, read_signature
 from paramcount.spec.context import Context, Enough, File, empty, mapping_of, text_of, wrong
 from paramcount.spec.forms import FORMS
 from paramcount.spec.kinds import read_defaults
-from paramcount.spec.nodes import Mapping, Node, Sequence, read_text
+from paramcount.spec.nodes import Mapping, Node, Sequence
+from paramcount.spec.reader import read_text
 from paramcount.spec.source import read_source
 
 DEEPEST = 32  # files that include each other

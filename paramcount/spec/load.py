@@ -12,7 +12,8 @@ from paramcount.graph.network import Network
 from paramcount.spec.bindings import Bindings
 from paramcount.spec.items import bind
 from paramcount.spec.language import Expectation, SpecSyntax, read_spec
-from paramcount.spec.nodes import Node, read_text
+from paramcount.spec.nodes import Node
+from paramcount.spec.reader import read_text
 from paramcount.spec.source import read_source
 from paramcount.spec.variables import undeclared, variable_values
 from paramcount.suggest import did_you_mean, nearest

@@ -9,7 +9,7 @@ from paramcount.errors import Position, SpecError, quote
 from paramcount.spec.source import tab_error
 
 if TYPE_CHECKING:
-    from paramcount.spec.nodes import Reader
+    from paramcount.spec.reader import Reader
 
 # Patterns stay text until a mistake needs them: compiling them would slow down every start.
 TEMPLATE = r"\{\{([^{}]*)\}\}"

@@ -8,8 +8,10 @@ import pytest
 import yaml
 
 from paramcount.errors import ManyErrors, ParamcountError, SpecError
-from paramcount.spec import nodes
-from paramcount.spec.nodes import Mapping, Scalar, Sequence, read_file, read_text
+from paramcount.spec import reader
+from paramcount.spec.nodes import Mapping, Scalar, Sequence
+from paramcount.spec.reader import read_text
+from paramcount.spec.source import read_source
 
 PARSERS = [yaml.SafeLoader] + ([yaml.CSafeLoader] if yaml.__with_libyaml__ else [])
 
@@ -32,7 +34,11 @@ expect:
 
 @pytest.fixture(params=PARSERS, ids=lambda loader: loader.__name__, autouse=True)
 def parser(request, monkeypatch):
-    monkeypatch.setattr(nodes, "LOADER", request.param)
+    monkeypatch.setattr(reader, "LOADER", request.param)
+
+
+def read_file(path: str) -> Any:
+    return read_text(read_source(path), path)
 
 
 def read_mapping(text: str) -> Any:
