@@ -67,8 +67,22 @@ class ItemSyntax:
         self.only: str | None = None
         self.frozen: Written | None = None
 
+    @property
+    def loops(self) -> int:
+        """How many loops the item itself is: `for` and `repeat`."""
+        return (self.rows is not None) + (self.repeat is not None)
+
     def names(self, bindings: Bindings, shape: Shape | None) -> list[str]:
         return [each.evaluate(bindings, shape) for each in (self.name, *self.into) if each is not None]
+
+    def names_given(self, outside: int, bindings: Bindings, shape: Shape | None) -> tuple[str | None, list[str]]:
+        """Its name and the names of its results that go to what `outside` so many of its loops give."""
+
+        def name(template: Template) -> str | None:
+            here = min(template.same, self.loops) == outside
+            return template.evaluate(bindings, shape, outside) if here else None
+
+        return self.name and name(self.name), [each for each in map(name, self.into) if each]
 
 
 class SpecItem(Item):
@@ -115,34 +129,31 @@ class SpecItem(Item):
         if syntax.when is not None and not flag(syntax.when, bindings, shape):
             builder.build(Skip(syntax.names(bindings, shape)))
             return
-        looping = syntax.rows is not None or syntax.repeat is not None
         item = syntax.make(bindings, shape) if syntax.make else None
-        self.marked(item, shape, looping).place(builder, name)
+        self.marked(item, shape).place(builder, name)
 
     def loop(self, builder: Builder, name: str | None, stage: int, rows: list | None, count: int, share: bool) -> None:
-        """Expand a loop; a plain name, without braces, names its final result."""
-        syntax, shape = self.syntax, arriving(builder)
+        """Expand a loop; a name that is the same in all its passes names its final result."""
+        syntax = self.syntax
         item: Item = SpecLoop(syntax, self.bindings, stage, rows, count, share)
-        outermost = syntax.rows is None or stage == FROM
-        if outermost and (plain(syntax.name) or (syntax.into and all(map(plain, syntax.into)))):
-            named = syntax.name.evaluate(self.bindings, shape) if syntax.name and plain(syntax.name) else None
-            into = [each.evaluate(self.bindings, shape) for each in syntax.into if plain(each)]
+        outside = syntax.loops if stage == FROM else 1
+        named, into = syntax.names_given(outside, self.bindings, arriving(builder))
+        if named or into:
             item = With(item, name=named, into=into)
         builder.build(item, name)
 
-    def marked(self, item: Item | None, shape: Shape | None, looping: bool) -> Item:
+    def marked(self, item: Item | None, shape: Shape | None) -> Item:
         """The item with the modifiers that belong to each pass."""
         syntax, bindings = self.syntax, self.bindings
-        given = [each for each in syntax.into if not (looping and plain(each))]
-        named = syntax.name if syntax.name and not (looping and plain(syntax.name)) else None
+        named, into = syntax.names_given(0, bindings, shape)
         shared = syntax.share if isinstance(syntax.share, Template) else None
         frozen = syntax.frozen is not None and flag(syntax.frozen, bindings, shape)
-        if not (named or given or shared or syntax.push or syntax.only or frozen):
+        if not (named or into or shared or syntax.push or syntax.only or frozen):
             return item or Skip()
         return With(
             item,
-            name=named.evaluate(bindings, shape) if named else None,
-            into=[each.evaluate(bindings, shape) for each in given],
+            name=named,
+            into=into,
             share=shared.evaluate(bindings, shape) if shared else None,
             push=syntax.push.evaluate(bindings, shape) if syntax.push else None,
             only=syntax.only,
@@ -178,10 +189,6 @@ class SpecLoop(Passes):
 
 def arriving(builder: Builder) -> Shape | None:
     return builder.prev.shape if builder.prev is not None else None
-
-
-def plain(template: Template | None) -> bool:
-    return template is not None and template.constant
 
 
 def whole(value: Any, position: Position, what: str = "repeat") -> int:

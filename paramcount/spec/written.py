@@ -71,20 +71,24 @@ class Several(Written):
 
 
 class Template(Written):
-    """A name of a value, in which braces hold expressions: `c{i + 2}`; it is given `up` loops outside."""
+    """A name of a value, in which braces hold expressions: `c{i + 2}`.
 
-    __slots__ = ("parts", "text", "up")
+    It is given `up` loops outside; the innermost `same` loops around it leave it as it is in all their passes.
+    """
 
-    def __init__(self, position: Position, text: str, parts: list[str | Expression], up: int) -> None:
+    __slots__ = ("parts", "same", "text", "up")
+
+    def __init__(self, position: Position, text: str, parts: list[str | Expression], up: int, same: int) -> None:
         super().__init__(position, all(isinstance(part, str) for part in parts))
         self.text, self.parts = text, parts
-        self.up = 0 if self.constant else up
+        self.up, self.same = up, same
 
-    def evaluate(self, bindings: Bindings, shape: Shape | None) -> Name:
+    def evaluate(self, bindings: Bindings, shape: Shape | None, outside: int = 0) -> Name:
+        """The name, in the bindings that hold `outside` so many loops."""
         if self.constant:
             return Name(self.text, self.position)
         parts = [part if isinstance(part, str) else shown(bindings.evaluate(part, shape), part) for part in self.parts]
-        return Name("".join(parts), self.position, self.up)
+        return Name("".join(parts), self.position, self.up - outside)
 
 
 def shown(value: Any, part: Expression) -> str:
@@ -184,7 +188,8 @@ def read_template(node: Node, context: Context, what: str = "a name") -> Templat
     if text in RESERVED and text != "prev":
         raise wrong(node, f"{quote(text)} is reserved", "choose another name")
     parts: list[str | Expression] = []
-    up, at = min(len(context.loops), 1), 0
+    mentioned: list[int] = []
+    at = 0
     while at < len(text):
         start = text.find("{", at)
         if start < 0:
@@ -196,18 +201,21 @@ def read_template(node: Node, context: Context, what: str = "a name") -> Templat
         parts.append(text[at:start])
         column = node.position.column + start + 1 + node.quoted
         expression = parse_known(text[start + 1 : end], node.position._replace(column=column), context)
-        up = max(up, loops_outside(expression.names, context))
+        mentioned += loops_of(expression.names, context)
         parts.append(expression)
         at = end + 1
-    return Template(node.position, text, parts, up)
+    if all(isinstance(part, str) for part in parts):
+        return Template(node.position, text, parts, 0, len(context.loops))
+    up = max(mentioned, default=min(len(context.loops), 1))
+    return Template(node.position, text, parts, up, min(mentioned, default=1) - 1)
 
 
-def loops_outside(names: frozenset[str], context: Context) -> int:
-    """How many loops outside a name with these variables is given: outside every loop that binds one of them."""
+def loops_of(names: frozenset[str], context: Context) -> list[int]:
+    """The loops that bind these variables, counted from 1, the innermost."""
     hidden: set[str] = set()
-    levels = 0
+    levels = []
     for level, own in enumerate(reversed(context.loops), 1):
         if not (names - hidden).isdisjoint(own):
-            levels = level
+            levels.append(level)
         hidden |= own
     return levels

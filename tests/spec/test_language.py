@@ -268,6 +268,17 @@ def test_a_plain_name_ends_with_its_pass_and_names_the_loop_s_result_outside():
     assert output(S, "{repeat: 2, split: 2, into: [x, _y]}", "dense: 7", "from: x") == (6, 2)
 
 
+def test_a_name_whose_braces_hold_outer_variables_only_names_the_loop_s_result():
+    row = "{repeat: 3, dense: 2 + r + i, name: 'row{r}'}"  # 2 + r + 2 features
+    assert output(F, f"{{for: r, in: 2, do: [{row}]}}", "concat: [row0, row1]") == (4 + 5,)
+    part = "{for: p, in: 2, dense: 2 + p, name: 'part{r}_{p}'}"
+    assert output(F, f"{{for: r, in: 2, do: [{part}]}}", "concat: [part0_0, part0_1, part1_1]") == (2 + 3 + 3,)
+    assert output(F, "{for: n, in: [3, 4], repeat: 2, dense: n + i, name: 'c{n}'}", "concat: [c3, c4]") == (4 + 5,)
+    assert output(F, "{for: n, in: [3, 4], repeat: 2, dense: n + i, name: 'c{n}{i}'}", "concat: [c30, c41]") == (3 + 5,)
+    split = "{for: r, in: 2, do: [{repeat: 2, split: 2, into: ['a{r}', 'b{r}']}, dense: 8]}"
+    assert output(F.replace("10", "8"), split, "concat: [a0, b0, b1]") == (2 + 2 + 2,)
+
+
 def test_a_path_leaves_prev_alone():
     assert report(S, "add: [[dense: 4, dense: 8], prev, [dense: 8]]", "dense: 2").params == (
         dense(8, 4) + dense(4, 8) + dense(8, 8) + dense(8, 2)
