@@ -1,4 +1,8 @@
-"""Numbers of a sweep: Column, an int64 array with exact bounds, and Mask, a condition of each variant."""
+"""Numbers of a sweep: Column, an int64 array with exact bounds, and Mask, a condition of each variant.
+
+Arrays have one axis, or one for each variable of a grid, of length 1 where a number does not depend on that variable;
+operations broadcast, so that only what depends on all variables is as large as the grid.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ class Column:
     """An int64 array, one entry for each variant of a sweep, with exact Python-int bounds.
 
     `+ - * // % **` and comparisons work with ints and Columns; the bounds are computed along with the array, so a
-    result that could leave int64 is refused before it is computed (ArgumentError). `/` and operations with floats
+    result that leaves int64 is refused (ArgumentError, whose mask marks the variants). `/` and operations with floats
     give a float64 array. A comparison that the bounds decide is a bool, any other a Mask.
 
     >>> width = Column.whole("width", [16, 32, 64])
@@ -43,13 +47,14 @@ class Column:
         if isinstance(array, Column):
             return array
         values = numpy.asarray(array)
-        if values.ndim != 1 or not len(values) or values.dtype.kind not in "iuf":
+        grid = values.ndim > 1 and values is array
+        if (values.ndim != 1 and not grid) or not values.size or values.dtype.kind not in "iuf":
             raise ArgumentError(f"{name} must be a list of whole numbers", argument=name)
         if values.dtype.kind == "f":
             wrong = ~numpy.isfinite(values) | (numpy.floor(values) != values)
             problem, hint = "is not a whole number", "use `//`, `ceil(...)`, `floor(...)` or `round8(...)`"
             if wrong.any():
-                refuse(name, values, wrong, f"{problem} ({wrong.sum()} of {len(values)} values are not whole)", hint)
+                refuse(name, values, wrong, f"{problem} ({wrong.sum()} of {values.size} values are not whole)", hint)
         if values.dtype.kind != "i":
             wrong = (values >= 2.0**63) | (values < -(2.0**63))
             if wrong.any():
@@ -57,10 +62,10 @@ class Column:
         return Column(values.astype(numpy.int64))
 
     def __len__(self) -> int:
-        return len(self.array)
+        return self.array.size
 
     def __getitem__(self, index: int) -> int:
-        return int(self.array[index])
+        return int(self.array.flat[index])
 
     def __repr__(self) -> str:
         if len(self) <= 6:
@@ -70,21 +75,32 @@ class Column:
     def span(self, other: Any) -> tuple[Any, int, int] | None:
         """An operand's values and bounds; None for what is neither an int nor a Column."""
         if type(other) is int:
-            within(other, other)
+            if not LEAST <= other <= MOST:
+                raise overflow(other)
             return other, other, other
         if type(other) is not Column:
             other = whole_operand(other)
             return None if other is None else self.span(other)
-        if len(other.array) != len(self.array):
+        one, two = self.array.shape, other.array.shape
+        if one != two and (len(one) != len(two) or any(a != b and 1 not in (a, b) for a, b in grid_axes(one, two))):
             raise ArgumentError(f"columns of {len(self)} and {len(other)} values do not go together")
         return other.array, other.low, other.high
+
+    def tighten(self) -> tuple[int, int]:
+        """The bounds, now those of the array itself: computed ones may be wider."""
+        self.low, self.high = int(self.array.min()), int(self.array.max())
+        return self.low, self.high
 
     def __add__(self, other: Any) -> Any:
         span = self.span(other)
         if span is None:
             return real(operator.add, self, other)
         values, low, high = span
-        low, high = within(self.low + low, self.high + high)
+        if low == high == 0:
+            return self
+        low, high = self.low + low, self.high + high
+        if low < LEAST or high > MOST:
+            return careful(operator.add, self, other)
         return Column(self.array + values, low, high)
 
     __radd__ = __add__
@@ -94,7 +110,9 @@ class Column:
         if span is None:
             return real(operator.sub, self, other)
         values, low, high = span
-        low, high = within(self.low - high, self.high - low)
+        low, high = self.low - high, self.high - low
+        if low < LEAST or high > MOST:
+            return careful(operator.sub, self, other)
         return Column(self.array - values, low, high)
 
     def __rsub__(self, other: Any) -> Any:
@@ -107,8 +125,13 @@ class Column:
         values, low, high = span
         if low == high == 1:
             return self
-        corners = self.low * low, self.low * high, self.high * low, self.high * high
-        low, high = within(min(corners), max(corners))
+        if low >= 0 and self.low >= 0:
+            low, high = self.low * low, self.high * high
+        else:
+            corners = self.low * low, self.low * high, self.high * low, self.high * high
+            low, high = min(corners), max(corners)
+        if low < LEAST or high > MOST:
+            return careful(operator.mul, self, other)
         return Column(self.array * values, low, high)
 
     __rmul__ = __mul__
@@ -119,10 +142,17 @@ class Column:
             return real(operator.floordiv, self, other)
         values, low, high = span
         nonzero(values, low, high)
+        if type(values) is int and values > 0:
+            if values & (values - 1):
+                return Column(self.array // values, self.low // values, self.high // values)
+            shift = values.bit_length() - 1  # the same, and faster
+            return Column(self.array >> shift, self.low >> shift, self.high >> shift) if shift else self
         # The quotient is monotone in each operand on either side of zero, so its extremes lie at these divisors.
         divisors = [each for each in (low, high, -1, 1) if each and low <= each <= high]
         corners = [edge // each for edge in (self.low, self.high) for each in divisors]
-        low, high = within(min(corners), max(corners))
+        low, high = min(corners), max(corners)
+        if low < LEAST or high > MOST:
+            return careful(operator.floordiv, self, other)
         return Column(self.array // values, low, high)
 
     def __rfloordiv__(self, other: Any) -> Any:
@@ -159,14 +189,17 @@ class Column:
             least = self.low ** min(low, 64)
         else:
             least = 0 if self.low == 0 or (low == high and high % 2 == 0) else -largest
-        return Column(self.array**values, *within(least, largest))
+        if largest > MOST:
+            return careful(operator.pow, self, other)
+        return Column(self.array**values, least, largest)
 
     def __rpow__(self, other: Any) -> Any:
         return reverse(operator.pow, other, self)
 
     def __neg__(self) -> Column:
-        low, high = within(-self.high, -self.low)
-        return Column(-self.array, low, high)
+        if self.low == LEAST:
+            return 0 - self
+        return Column(-self.array, -self.high, -self.low)
 
     def __pos__(self) -> Column:
         return self
@@ -174,8 +207,9 @@ class Column:
     def __abs__(self) -> Column:
         if self.low >= 0:
             return self
-        low, high = within(max(-self.high, 0), max(-self.low, self.high))
-        return Column(abs(self.array), low, high)
+        if self.low == LEAST and self.tighten()[0] == LEAST:
+            require(Mask(self.array != LEAST), "a number overflows the 64 bits of a sweep", hint=ALONE)
+        return Column(abs(self.array), max(-self.high, 0), max(-self.low, self.high))
 
     def compare(self, operation: Callable, other: Any) -> Any:
         """An ordering, which is decided where it is the same at its least and at its most favourable corner."""
@@ -240,13 +274,13 @@ class Mask:
         return Mask(~self.array)
 
     def __bool__(self) -> bool:
-        first = bool(self.array[0])
-        if (self.array != first).any():
+        every = bool(self.array.all())
+        if not every and self.array.any():
             raise Undecided("a condition holds for some variants and not for others", mask=self.array)
-        return first
+        return every
 
     def __repr__(self) -> str:
-        return f"Mask({self.array.sum()} of {len(self.array)})"
+        return f"Mask({self.array.sum()} of {self.array.size})"
 
 
 def require(
@@ -262,15 +296,14 @@ def require(
     """
     if condition is True:
         return
-    first, failing = 0, None
+    failing = None
     if type(condition) is Mask:
         failing = ~condition.array
         if not failing.any():
             return
-        first = int(failing.argmax())
     elif condition:
         return
-    shown = [value[first] if type(value) is Column or hasattr(value, "dtype") else value for value in values]
+    shown = at_first(True if failing is None else failing, values)
     raised = error(message.format(*shown), **details)
     raised.mask = failing
     raise raised
@@ -285,14 +318,46 @@ def bound(value: Any, side: str) -> int:
     return getattr(value, side) if type(value) is Column else value
 
 
-def within(low: int, high: int) -> tuple[int, int]:
-    """The bounds, which must lie in int64."""
-    if low < LEAST or high > MOST:
-        raise ArgumentError(
-            f"a number of up to {high if high > MOST else low:,} overflows the 64 bits of a sweep",
-            hint="count this variant alone, where numbers have no limit",
-        )
-    return low, high
+def grid_axes(one: tuple[int, ...], two: tuple[int, ...]) -> Any:
+    """The lengths of two arrays along each axis; an array of one axis has all variants there."""
+    return zip(one, two, strict=True) if len(one) > 1 else [(0, -1)]
+
+
+def at_first(failing: Any, values: tuple) -> list:
+    """The values of the first failing variant."""
+    import numpy
+
+    arrays = numpy.broadcast_arrays(failing, *map(plain, values))
+    first = int(arrays[0].argmax())
+    kept = [type(value) is Column or hasattr(value, "dtype") for value in values]
+    return [
+        array.flat[first].item() if column else value
+        for value, array, column in zip(values, arrays[1:], kept, strict=True)
+    ]
+
+
+def careful(operation: Callable, left: Any, right: Any) -> Column:
+    """An operation whose bounds leave int64; raises ArgumentError where a result does too, of the variants at fault."""
+    import numpy
+
+    for each in (left, right):
+        if type(each) is Column:
+            each.tighten()
+    left, right = (numpy.asarray(plain(each), dtype=object) for each in (left, right))
+    result = numpy.asarray(operation(left, right), dtype=object)
+    fits = ((result >= LEAST) & (result <= MOST)).astype(bool)
+    if not fits.all():
+        error = overflow(result[~fits].flat[0])
+        error.mask = ~fits
+        raise error
+    return Column(result.astype(numpy.int64))
+
+
+ALONE = "count this variant alone, where numbers have no limit"
+
+
+def overflow(number: int) -> ArgumentError:
+    return ArgumentError(f"a number of {number:,} overflows the 64 bits of a sweep", hint=ALONE)
 
 
 def nonzero(values: Any, low: int, high: int) -> None:

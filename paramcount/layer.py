@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
@@ -45,7 +46,7 @@ class Shape:
         """The last axis."""
         return self.sizes[-1]
 
-    @property
+    @cached_property
     def elements(self) -> Size:
         return product(self.sizes)
 

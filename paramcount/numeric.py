@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from paramcount.column import Column, Mask, bound, plain, require, within
+from paramcount.column import Column, Mask, bound, plain, require
 
 __all__ = [
     "Column",
@@ -56,7 +56,7 @@ def ceil_div(a: Size, b: Size) -> Size:
     >>> ceil_div(7, 2)
     4
     """
-    return -(-a // b)
+    return (a + (b - 1)) // b if type(b) is int and b > 0 else -(-a // b)
 
 
 def exact_div(a: Size, b: Size, message: str = "{} is not divisible by {}", **details: Any) -> Size:
@@ -104,4 +104,4 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     if not isinstance(a, (int, Column)) or not isinstance(b, (int, Column)):
         return chosen
     low, high = min(bound(a, "low"), bound(b, "low")), max(bound(a, "high"), bound(b, "high"))
-    return Column(chosen, *within(low, high))
+    return Column(chosen, low, high)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.errors import ShapeError, SpecError
+from paramcount.errors import ShapeError, SpecError, Undecided
 from paramcount.fields import Whole
 from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.items import Do
@@ -68,12 +68,19 @@ class Passes(Item):
         builder.children.append(loop)
 
     def earlier(self, builder: Builder, loop: Loop, index: int) -> Pass | None:
-        """An earlier pass that this one equals: nothing outlives it, the shape is its, and it would read the same."""
+        """An earlier pass that this one equals: nothing outlives it, the shape is its, and it would read the same.
+
+        In a sweep, passes that are equal in some variants only stand alone, rather than split the variants.
+        """
         if not builder.fold and not self.share:
             return None
         for each in reversed(loop.passes[-REMEMBERED:]):
-            if each.layers >= 0 and same_shape(each.entry, builder.prev) and self.alike(index, each.indices[0]):
-                return each
+            try:
+                if each.layers >= 0 and same_shape(each.entry, builder.prev) and self.alike(index, each.indices[0]):
+                    return each
+            except Undecided:
+                if self.share:
+                    raise
         return None
 
     def expand(self, builder: Builder, index: int) -> Pass:

@@ -49,6 +49,8 @@ def paddings(sizes: tuple, kernel: tuple, stride: tuple, dilation: tuple, paddin
 
 def positions(sizes: tuple, kernel: tuple, stride: tuple, dilation: tuple, padding: Any) -> tuple[Size, ...]:
     """How many places a window stands in along each axis; raises ShapeError where it does not fit once."""
+    if padding == "same":
+        return tuple([ceil_div(size, step) for size, step in zip(sizes, stride, strict=True)])
     pads = paddings(sizes, kernel, stride, dilation, padding)
     result = []
     for size, width, step, spread, (before, after) in zip(sizes, kernel, stride, dilation, pads, strict=True):

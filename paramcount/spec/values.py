@@ -206,9 +206,8 @@ def item(items: Any, index: Any) -> Any:
     require(inside, "the list has {} items, and none at {}", len(items), index)
     import numpy
 
-    every = [getattr(number(each), "array", each) for each in items]
-    table = numpy.stack([numpy.broadcast_to(each, index.array.shape) for each in every])
-    return number(table[index.array, numpy.arange(index.array.size)])
+    place, *every = numpy.broadcast_arrays(index.array, *[plain(number(each)) for each in items])
+    return number(numpy.take_along_axis(numpy.stack(every), place[None], 0)[0])
 
 
 def listed(values: tuple) -> list | tuple:
