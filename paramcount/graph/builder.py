@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from paramcount.errors import Position, SpecError, quote
-from paramcount.fields import ValuePath, ValuePaths
+from paramcount.fields import Check, ValuePath, ValuePaths
 from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Scope
 from paramcount.graph.sharing import tied_table
@@ -262,16 +263,10 @@ def join_trail(trail: list[str]) -> str:
     return path
 
 
-_path_fields: dict[type, tuple] = {}
-
-
-def path_fields(kind: type[Layer]) -> tuple:
+@cache
+def path_fields(kind: type[Layer]) -> tuple[tuple[str, Check], ...]:
     """The fields of a layer that take a value, with their checks."""
-    found = _path_fields.get(kind)
-    if found is None:
-        found = tuple(pair for pair in kind.checks() if isinstance(pair[1], (ValuePath, ValuePaths)))
-        _path_fields[kind] = found
-    return found
+    return tuple((name, check) for name, check in kind.checks() if isinstance(check, (ValuePath, ValuePaths)))
 
 
 def argumentless(item: Any, what: str) -> Item:
@@ -291,4 +286,4 @@ def argumentless(item: Any, what: str) -> Item:
     if layer.required():
         message = f"{quote(item)} needs {quote(layer.required()[0])} as the {what}"
         raise SpecError(message, hint="give a layer instead of its kind")
-    return layer()  # type: ignore[call-arg]
+    return layer()

@@ -9,7 +9,29 @@ from paramcount.layers.accept import spatial_axes
 
 
 @dataclass(frozen=True)
-class AdaptiveAvgPool(Layer, kind="adaptive_avg_pool"):
+class AdaptivePool(Layer):
+    """What adaptive pools have in common: their bins, and what these cost."""
+
+    size: int | tuple[int | None, ...] | None = field(PerAxis(none=True))
+
+    def setting(self, *inputs: Shape) -> str:
+        sizes = self.size if isinstance(self.size, tuple) else (self.size,)
+        return "×".join("–" if size is None else str(size) for size in sizes)
+
+    def output_shape(self, x: Shape) -> Shape:
+        axes = along("size", self.size, spatial_axes(x, self.kind))
+        sizes = [old if new is None else new for old, new in zip(x.spatial, axes, strict=True)]
+        return Shape((*sizes, x.channels), x.layout)
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, x.elements + self.output_shape(x).elements)
+
+
+@dataclass(frozen=True)
+class AdaptiveAvgPool(AdaptivePool, kind="adaptive_avg_pool"):
     """The means of `size` bins along each spatial axis; `none` keeps an axis.
 
     Bin i of m over n positions reaches from floor(i n / m) up to ceil((i + 1) n / m). No MACs; elementwise: input
@@ -19,26 +41,12 @@ class AdaptiveAvgPool(Layer, kind="adaptive_avg_pool"):
     '13×7×256'
     """
 
-    size: int | tuple[int | None, ...] | None = field(PerAxis(none=True))
-
     examples = (
         ({"size": 3}, (7, 5, 2)),
         ({"size": (None, 4)}, (5, 6, 2)),
         ({"size": 5}, (20, 3)),
         ({"size": (1, 5, 2)}, (2, 3, 4, 2)),
     )
-
-    def setting(self, *inputs: Shape) -> str:
-        return sizes(self.size)
-
-    def output_shape(self, x: Shape) -> Shape:
-        return binned(x, self.size, "adaptive_avg_pool")
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work(0, x.elements + self.output_shape(x).elements)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
@@ -51,7 +59,7 @@ class AdaptiveAvgPool(Layer, kind="adaptive_avg_pool"):
 
 
 @dataclass(frozen=True)
-class AdaptiveMaxPool(Layer, kind="adaptive_max_pool"):
+class AdaptiveMaxPool(AdaptivePool, kind="adaptive_max_pool"):
     """The largest of `size` bins along each spatial axis; `none` keeps an axis. The bins are adaptive_avg_pool's.
 
     No MACs; elementwise: input elements + output elements.
@@ -60,40 +68,13 @@ class AdaptiveMaxPool(Layer, kind="adaptive_max_pool"):
     '5×7×8'
     """
 
-    size: int | tuple[int | None, ...] | None = field(PerAxis(none=True))
-
     examples = (({"size": 3}, (7, 5, 2)), ({"size": (5, None)}, (3, 6, 2)), ({"size": 2}, (5, 3)))
-
-    def setting(self, *inputs: Shape) -> str:
-        return sizes(self.size)
-
-    def output_shape(self, x: Shape) -> Shape:
-        return binned(x, self.size, "adaptive_max_pool")
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work(0, x.elements + self.output_shape(x).elements)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         for axis, size in enumerate(along("size", self.size, x.ndim - 1)):
             if size is not None:
                 x = gathered(x, axis, size)[0].max(axis + 1)
         return x
-
-
-def sizes(size: Any) -> str:
-    """The sizes in brief, `–` for an axis that is kept."""
-    return "×".join("–" if each is None else str(each) for each in (size if isinstance(size, tuple) else (size,)))
-
-
-def binned(x: Shape, size: Any, kind: str) -> Shape:
-    """A value's shape with other spatial sizes; None keeps one."""
-    axes = along("size", size, spatial_axes(x, kind))
-    return Shape(
-        (*(old if new is None else new for old, new in zip(x.spatial, axes, strict=True)), x.channels), x.layout
-    )
 
 
 def gathered(x: Any, axis: int, size: int) -> tuple[Any, Any]:

@@ -112,7 +112,8 @@ class Attend(Layer, kind="attend"):
     def optional(self, others: tuple) -> tuple[Any, Any]:
         """The position and the regions among the inputs that follow the three, None for one that is not there."""
         rest = iter(others)
-        return tuple(None if path is None else next(rest) for path in (self.position, self.regions))  # type: ignore
+        position = None if self.position is None else next(rest)
+        return position, None if self.regions is None else next(rest)
 
     def params(self, *inputs: Shape) -> dict[str, Param]:
         return {}

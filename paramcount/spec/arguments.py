@@ -130,8 +130,9 @@ def read_argument(name: str, check: Check, node: Node, context: Context) -> Writ
 
 def read_kind_word(node: Node, what: str, context: Context) -> Written:
     if not isinstance(node, Scalar) or empty(node):
-        alone = isinstance(node, Mapping) and len(node.entries) == 1
-        hint = f"put `- {node.entries[0][0].text}: ...` below, as an item of its own" if alone else ""  # type: ignore
+        hint = ""
+        if isinstance(node, Mapping) and len(node.entries) == 1:
+            hint = f"put `- {node.entries[0][0].text}: ...` below, as an item of its own"
         raise wrong(node, f"{quote(what)} takes a kind that needs no argument, not {describe(node)}", hint)
     text = node.text.strip()
     plain = IDENTIFIER.match(text) and text not in context.names and text != "none"

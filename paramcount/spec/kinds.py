@@ -33,8 +33,8 @@ def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> No
         item.make = FORMS[word](node, context)
         if isinstance(node, Mapping):
             item.places.update({key.text: value.position for key, value in node.entries})
-    elif word in registry or word in MODULES:
-        read_layer(item, find(word), node, context)  # type: ignore[arg-type]
+    elif (word in registry or word in MODULES) and (layer := find(word)):
+        read_layer(item, layer, node, context)
     elif word in context.file.blocks:
         context.file.used.add(word)
         context.calls.setdefault(word, key.position)
@@ -43,8 +43,8 @@ def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> No
         pass
     elif word in shipped():
         read_block(item, load_shipped(word), node, context)
-    elif found := find(word):
-        read_layer(item, found, node, context)
+    elif layer := find(word):  # of an installed package
+        read_layer(item, layer, node, context)
     else:
         guess = "do" if word in ("layers", "body") else kind_for(word, context.kinds())
         hint = did_you_mean(guess, "see docs/layers.md for the kinds, or write a block")
