@@ -30,11 +30,15 @@ class Body(NamedTuple):
 
 
 class Looped(NamedTuple):
+    """A loop in the sweep forward."""
+
     loop: Loop
     bodies: list[Body]  # in the order of running, equal ones the same object
 
 
 class Inside(NamedTuple):
+    """The body of `each`, `scan` or `moe` in the sweep forward."""
+
     group: Pieces | Steps | Experts
     tape: Tape
 

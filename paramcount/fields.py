@@ -33,6 +33,12 @@ class Check:
 
 
 class Whole(Check):
+    """A whole number that is at least so large; 32.0 is one, 11.2 and true are not.
+
+    >>> Whole()("out", 32.0)
+    32
+    """
+
     def __init__(self, at_least: int | None = 1, none: bool = False) -> None:
         super().__init__(none)
         self.at_least = at_least
@@ -104,6 +110,8 @@ class Padding(Check):
 
 
 class Flag(Check):
+    """True or false."""
+
     def __call__(self, name: str, value: Any) -> Any:
         if not isinstance(value, bool):
             raise ArgumentError(f"{name} must be true or false, not {quote(value)}", argument=name)
@@ -131,6 +139,8 @@ class Number(Check):
 
 
 class Word(Check):
+    """One of some words."""
+
     def __init__(self, *words: str) -> None:
         super().__init__()
         self.words = words
@@ -140,6 +150,8 @@ class Word(Check):
 
 
 class Text(Check):
+    """Any text, taken as written."""
+
     takes = "text"
 
     def __call__(self, name: str, value: Any) -> Any:
@@ -169,6 +181,8 @@ class ValuePath(Check):
 
 
 class ValuePaths(Check):
+    """A list of such places, each an input."""
+
     takes = "values"
 
 
@@ -185,7 +199,11 @@ class Key(Check):
 
 
 def field(check: Check, default: Any = REQUIRED) -> Any:
-    """A dataclass field that is checked by `check`."""
+    """A dataclass field that is checked by `check`, and required unless it has a default: `out: int = field(Whole())`.
+
+    >>> field(Whole(), 3).default
+    3
+    """
     return dataclasses.field(default=default, metadata={"check": check})
 
 

@@ -63,10 +63,13 @@ class TrainingFigures(NamedTuple):
 
 
 def figure(name: str) -> Any:
+    """A property for one of the figures."""
     return property(attrgetter(f"figures.{name}"))
 
 
 def training_figure(name: str) -> Any:
+    """A property for one of the figures of training; raises ArgumentError where a count is not of training."""
+
     def get(counted: Any) -> Size:
         if counted.training is None:
             message = f"{name} is a figure of training, and this was counted for inference"
@@ -103,6 +106,8 @@ class Counted:
 
 
 class RowFields(NamedTuple):
+    """What a Row holds: a NamedTuple cannot have bases of its own."""
+
     path: str
     kind: str
     element: Any  # of the tree

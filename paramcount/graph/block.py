@@ -28,6 +28,7 @@ class Block(Item):
         return f"<{type(self).__name__} {self.kind}{f': {self.setting}' if self.setting else ''}>"
 
     def inputs(self) -> dict[str, Any]:
+        """The paths of the values that it is given beyond the one that arrives, by name."""
         return {}
 
     def expand(self, *inputs: Shape | None) -> Sequence[Item]:

@@ -11,7 +11,7 @@ from paramcount.errors import ArgumentError, Position, quote
 from paramcount.graph.block import Block
 from paramcount.layer import Item, Shape
 from paramcount.spec.bindings import EMPTY, Bindings
-from paramcount.spec.context import Context, File, empty, identifier, mapping_of, text_of, wrong
+from paramcount.spec.context import Context, File, empty, identifier, mapping_of, wrong
 from paramcount.spec.items import ItemSyntax, SpecItem, bind
 from paramcount.spec.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.spec.reader import read_text
@@ -196,6 +196,3 @@ def block_class(name: str) -> type[Block]:
     signature = ", ".join(each if default is None else f"{each}=..." for each, default in definition.arguments.items())
     Shipped.__doc__ = f"The shipped block `{name}({signature})`, written in the spec language: blocks/{name}.yaml."
     return Shipped
-
-
-__all__ = ["BlockDefinition", "SpecBlock", "block_class", "load_shipped", "shipped", "text_of"]
