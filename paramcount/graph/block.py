@@ -16,6 +16,13 @@ class Block(Item):
 
     `inputs` are the values that it is given beyond the one that arrives, by the names that its items use for
     them; `outputs` names its results, if it has several.
+
+    >>> import paramcount as pc
+    >>> class Mlp(pc.Block):
+    ...     def expand(self, x):
+    ...         return [pc.Dense(4 * x.channels), pc.Relu(), pc.Dense(x.channels)]
+    >>> pc.count([Mlp()], 8).weights  # 8 · 32 + 32 · 8
+    512
     """
 
     kind: str = "block"

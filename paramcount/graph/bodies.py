@@ -22,6 +22,11 @@ class Each(Item):
     """A body on every piece of a value, with the same weights: `"t h w c -> t | h w c"`.
 
     `sizes` are the pattern's axis sizes; `along` maps further values by patterns of their own.
+
+    >>> import paramcount as pc
+    >>> report = pc.count([pc.Each("t d -> t | d", [pc.Dense(8, bias=False)])], (5, 8))
+    >>> report.params, report.macs  # 8 · 8, and 5 times as many
+    (64, 320)
     """
 
     pattern: str
@@ -66,6 +71,11 @@ class Scan(Item):
     """A body on each step of the first axis, with carried values.
 
     `carry` gives each carried value its start: a path, or sizes for zeros; `next` the path of its next value.
+
+    >>> import paramcount as pc
+    >>> scan = pc.Scan(carry={"state": [8]}, body=[pc.Dense(8), pc.Add(["prev", "state"])], next={"state": "prev"})
+    >>> pc.count([scan], (5, 8)).macs  # 5 · 8 · 8
+    320
     """
 
     carry: Mapping[str, Any]
@@ -119,6 +129,11 @@ class Moe(Item):
     """Experts of equal bodies, of which each token uses the `top_k` that a router chooses.
 
     Parameters × experts, work × top_k; the router is a matrix product without bias, `softmax` or `sigmoid`.
+
+    >>> import paramcount as pc
+    >>> report = pc.count([pc.Moe(experts=4, top_k=2, body=[pc.Dense(8)])], (5, 8))
+    >>> report.params, report.active_params  # 8 · 4 of the router, and 72 of each expert
+    (320, 176)
     """
 
     experts: int

@@ -20,7 +20,12 @@ Path = Any  # "prev", a name, or a list of items that starts at `prev`
 
 @dataclass(eq=False)
 class Do(Item):
-    """Items one after the other, as one group."""
+    """Items one after the other, as one group.
+
+    >>> import paramcount as pc
+    >>> [row.path for row in pc.count([pc.Do([pc.Dense(32), pc.Relu()])], 16).rows]
+    ['do0', 'do0.dense0', 'do0.relu0']
+    """
 
     body: Sequence[Item]
 
@@ -46,7 +51,13 @@ class Skip(Item):
 
 @dataclass(eq=False)
 class From(Item):
-    """Go on from another value."""
+    """Go on from another value.
+
+    >>> import paramcount as pc
+    >>> network = pc.Network([pc.From("text"), pc.Dense(2)], inputs={"text": 5, "picture": 3})
+    >>> pc.count(network).weights  # 5 · 2
+    10
+    """
 
     path: Path
 
@@ -57,7 +68,12 @@ class From(Item):
 
 @dataclass(eq=False)
 class Residual(Item):
-    """The body's result plus the value that arrived, where `condition` holds; else the body alone."""
+    """The body's result plus the value that arrived, where `condition` holds; else the body alone.
+
+    >>> import paramcount as pc
+    >>> pc.count([pc.Residual([pc.Dense(8, bias=False)])], 8).elementwise  # the sum
+    8
+    """
 
     body: Sequence[Item]
     condition: bool = True
@@ -103,7 +119,12 @@ class Merge(Item):
 
 
 class Add(Merge):
-    """The sum of paths; the first sets the shape."""
+    """The sum of paths; the first sets the shape.
+
+    >>> import paramcount as pc
+    >>> pc.count([pc.Add(["prev", [pc.Dense(8)]])], 8).params  # 8 · 8 + 8
+    72
+    """
 
     kind = "add"
 
@@ -112,7 +133,12 @@ class Add(Merge):
 
 
 class Subtract(Merge):
-    """The first path less the others."""
+    """The first path less the others.
+
+    >>> import paramcount as pc
+    >>> pc.count([pc.Subtract([[pc.Dense(8)], "prev"])], 8).macs
+    64
+    """
 
     kind = "subtract"
 
@@ -121,7 +147,12 @@ class Subtract(Merge):
 
 
 class Multiply(Merge):
-    """The product of paths; the first sets the shape."""
+    """The product of paths; the first sets the shape.
+
+    >>> import paramcount as pc
+    >>> pc.count([pc.Multiply([[pc.Dense(8)], [pc.Dense(8), pc.Sigmoid()]])], 8).macs  # 2 · 8 · 8
+    128
+    """
 
     kind = "multiply"
 
@@ -131,7 +162,12 @@ class Multiply(Merge):
 
 @dataclass(eq=False)
 class Concat(Merge):
-    """Paths one behind the other on an axis, by default the last."""
+    """Paths one behind the other on an axis, by default the last.
+
+    >>> import paramcount as pc
+    >>> str(pc.count([pc.Concat(["prev", [pc.Dense(4)]])], 8).rows[0].output_shape)
+    '12'
+    """
 
     axis: int = -1
 
@@ -145,7 +181,12 @@ class Concat(Merge):
 
 @dataclass(eq=False)
 class Gate(Item):
-    """The value that arrives times a path."""
+    """The value that arrives times a path.
+
+    >>> import paramcount as pc
+    >>> pc.count([pc.Gate([pc.Dense(8, bias=False), pc.Sigmoid()])], 8).elementwise  # the sigmoid, and the product
+    16
+    """
 
     path: Path
 
@@ -157,7 +198,12 @@ class Gate(Item):
 
 @dataclass(eq=False)
 class Let(Item):
-    """Side values by name, each seeing those before it; `prev` stays."""
+    """Side values by name, each seeing those before it; `prev` stays.
+
+    >>> import paramcount as pc
+    >>> pc.count([pc.Let({"skip": "prev"}), pc.Dense(8), pc.Add(["prev", "skip"])], 8).params
+    72
+    """
 
     values: Mapping[str, Path]
 
@@ -180,7 +226,13 @@ class Let(Item):
 
 @dataclass(eq=False)
 class Pop(Item):
-    """Take the last value from a stack."""
+    """Take the last value from a stack.
+
+    >>> import paramcount as pc
+    >>> network = pc.Network([pc.With(pc.Dense(8), push="skips"), pc.Dense(4), pc.Pop("skips")], input=4)
+    >>> str(network.graph().outputs["output"].shape)
+    '8'
+    """
 
     stack: str
 
@@ -206,6 +258,10 @@ class With(Item):
     `name` and `into` name its result or results, `push` puts it on a stack, `share` gives it the weights of
     every item with the same key, `only="training"` leaves it out in inference, `frozen` keeps its weights
     from training.
+
+    >>> import paramcount as pc
+    >>> pc.count([pc.With(pc.Dense(8), share="both"), pc.With(pc.Dense(8), share="both")], 8).params  # once
+    72
     """
 
     item: Item | None = None
