@@ -41,14 +41,15 @@ if TYPE_CHECKING:  # for editors
         Pop,
         Residual,
         Subtract,
-        With,
     )
     from paramcount.graph.loops import Repeat
+    from paramcount.graph.modifiers import With
     from paramcount.graph.network import Network
     from paramcount.layer import Contraction, Item, Layer, Param, Shape, Work
     from paramcount.report import Report, count
     from paramcount.shipped import Shipped, zoo
     from paramcount.spec.load import load, loads
+    from paramcount.sweep import Sweep, sweep
     from paramcount.traced import Trace
 
 HOMES = {
@@ -61,13 +62,15 @@ HOMES = {
     "figures": "Figures Row",
     "graph.block": "Block",
     "graph.bodies": "Each Moe Scan",
-    "graph.items": "Add Concat Do From Gate Let Multiply Pop Residual Subtract With",
+    "graph.items": "Add Concat Do From Gate Let Multiply Pop Residual Subtract",
     "graph.loops": "Repeat",
+    "graph.modifiers": "With",
     "graph.network": "Network",
     "layer": "Contraction Item Layer Param Shape Work",
     "report": "Report count",
     "shipped": "Shipped zoo",
     "spec.load": "load loads",
+    "sweep": "Sweep sweep",
     "traced": "Trace",
 }
 NAMES = {name: home for home, names in HOMES.items() for name in names.split()}

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from paramcount.backend.verify import verify
 from paramcount.errors import Undecided
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Add, Concat, Do, Gate, Residual, With
+from paramcount.graph.items import Add, Concat, Do, Gate, Residual
 from paramcount.graph.loops import Repeat
+from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.layer import Shape
 from paramcount.layers.activation import Relu, Sigmoid, Tanh

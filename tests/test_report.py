@@ -7,8 +7,9 @@ import pytest
 from paramcount.errors import ArgumentError
 from paramcount.graph.block import Block
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Let, Pop, Residual, With
+from paramcount.graph.items import Let, Pop, Residual
 from paramcount.graph.loops import Repeat
+from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Experts, leaves
 from paramcount.layers.adaptive_pool import AdaptiveAvgPool

@@ -7,8 +7,9 @@ import pytest
 from paramcount.cli import main
 from paramcount.errors import ArgumentError
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Add, Concat, From, Let, Residual, With
+from paramcount.graph.items import Add, Concat, From, Let, Residual
 from paramcount.graph.loops import Repeat
+from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.layer import Contraction, Shape
 from paramcount.layers.activation import Relu

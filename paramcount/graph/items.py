@@ -8,9 +8,7 @@ from typing import Any
 
 from paramcount.errors import ShapeError, SpecError, quote
 from paramcount.graph.builder import Builder
-from paramcount.graph.scope import SKIPPED, Weights
-from paramcount.graph.sharing import homes, same_weights, tensors_below
-from paramcount.graph.tree import Node, Share, join
+from paramcount.graph.scope import SKIPPED
 from paramcount.layer import Item
 from paramcount.layers.merge import AddValues, MultiplyValues, SubtractValues
 from paramcount.numeric import decide
@@ -249,92 +247,3 @@ class Pop(Item):
         builder.scope.escape()
         builder.prev = values.pop()
         builder.results = (builder.prev,)
-
-
-@dataclass(eq=False)
-class With(Item):
-    """An item with modifiers; without an item, they hold for the value that arrives.
-
-    `name` and `into` name its result or results, `push` puts it on a stack, `share` gives it the weights of
-    every item with the same key, `only="training"` leaves it out in inference, `frozen` keeps its weights
-    from training.
-
-    >>> import paramcount as pc
-    >>> pc.count([pc.With(pc.Dense(8), share="both"), pc.With(pc.Dense(8), share="both")], 8).params  # once
-    72
-    """
-
-    item: Item | None = None
-    name: str | None = None
-    into: Sequence[str] = ()
-    share: str | None = None
-    push: str | None = None
-    only: str | None = None
-    frozen: bool = False
-
-    def __post_init__(self) -> None:
-        if self.only not in (None, "training"):
-            raise SpecError(f"`only` must be `training`, not {quote(self.only)}", argument="only")
-
-    @property
-    def kind(self) -> str:
-        return getattr(self.item, "kind", "do")
-
-    def place(self, builder: Builder, name: str | None) -> None:
-        if self.name is not None and not getattr(self.name, "up", 0):
-            name = builder.free(str(self.name)) if self.item is not None else None
-        outer = builder.frozen, builder.dormant, builder.prev
-        builder.frozen = builder.frozen or self.frozen
-        builder.dormant = builder.dormant or (self.only is not None and not builder.training)
-        if self.item is None:
-            builder.results = (builder.arrived(),)
-        elif self.share is None and self.name is None:
-            builder.build(self.item, name)
-        else:
-            self.keep_weights(builder, name)
-        self.give_names(builder)
-        dormant = builder.dormant
-        builder.frozen, builder.dormant, before = outer
-        if dormant and not builder.dormant:
-            builder.prev, builder.results = before, (before,)
-
-    def keep_weights(self, builder: Builder, name: str | None) -> None:
-        """Build the item, and give it the weights under its key or remember its own there."""
-        assert self.item is not None
-        start = len(builder.children)
-        builder.build(self.item, name)
-        built = builder.children[start:]
-        if len(built) != 1:
-            if self.share is not None and built:
-                raise SpecError("`share` needs one item", hint="put the items into a `do:`")
-            return
-        weights = builder.scope.root.weights
-        element, owner = built[0], join(builder.here(), built[0].name)
-        if self.share is not None:
-            mine = Weights(owner, tensors_below(element), builder.experts)
-            known = weights.setdefault(self.share, mine)
-            element.share = Share(str(self.share), known.owner, known.owner == owner)
-            mine.homes = homes(element)
-            if known.owner != owner:
-                same_weights(self.share, known, mine)
-        if self.name is not None and isinstance(element, Node):
-            weights.setdefault(self.name, Weights(owner, tensors_below(element), builder.experts))
-
-    def give_names(self, builder: Builder) -> None:
-        if self.name is not None:
-            builder.scope.give(self.name, builder.arrived(), getattr(self.name, "up", 0))
-        if self.into:
-            results = builder.results
-            if len(self.into) != len(results):
-                raise SpecError(
-                    f"`into` names {len(self.into)}, and the item gives {len(results)}",
-                    hint="name every result; a name that starts with `_` may stay unused",
-                    argument="into",
-                )
-            for given, value in zip(self.into, results, strict=True):
-                builder.scope.give(given, value, getattr(given, "up", 0), must_use=True)
-        if self.push is not None:
-            builder.scope.root.stacks.setdefault(self.push, []).append(builder.arrived())
-            builder.scope.escape()
-        if self.name is not None or self.push is not None:
-            builder.results = (builder.prev,)

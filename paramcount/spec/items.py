@@ -6,8 +6,9 @@ from typing import Any
 
 from paramcount.errors import ParamcountError, Position, SpecError, quote
 from paramcount.graph.builder import LAYERS, Builder
-from paramcount.graph.items import From, Skip, With
+from paramcount.graph.items import From, Skip
 from paramcount.graph.loops import Passes, too_many_passes
+from paramcount.graph.modifiers import With
 from paramcount.layer import Item, Layer, Shape
 from paramcount.numeric import settle
 from paramcount.spec.bindings import Bindings, Read

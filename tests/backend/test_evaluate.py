@@ -13,8 +13,9 @@ from paramcount.backend.evaluate import LayerError, batched, evaluate
 from paramcount.backend.initialize import initialize, shapes
 from paramcount.backend.walker import by_scope
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Add, Concat, Do, From, Let, Pop, Residual, With
+from paramcount.graph.items import Add, Concat, Do, From, Let, Pop, Residual
 from paramcount.graph.loops import Repeat
+from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.graph.tree import leaves
 from paramcount.layer import Layer, Shape, Work

@@ -6,8 +6,9 @@ import pytest
 
 from paramcount.backend.initialize import initialize, shapes, tensors
 from paramcount.graph.bodies import Each, Moe
-from paramcount.graph.items import Add, Pop, Residual, With
+from paramcount.graph.items import Add, Pop, Residual
 from paramcount.graph.loops import Repeat
+from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.layers.batch_norm import BatchNorm
 from paramcount.layers.conv import Conv

@@ -11,8 +11,9 @@ from jax import numpy as jnp
 from paramcount.backend import verify as module
 from paramcount.backend.verify import random_inputs, verify
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Add, Let, Residual, With
+from paramcount.graph.items import Add, Let, Residual
 from paramcount.graph.loops import Repeat
+from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.graph.tree import leaves
 from paramcount.layer import Layer, Param, Shape, Work

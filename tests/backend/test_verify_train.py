@@ -9,8 +9,9 @@ from paramcount.backend.verify import verify
 from paramcount.backend.verify_training import compare_training
 from paramcount.cli import main
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Add, Concat, Do, From, Let, Residual, With
+from paramcount.graph.items import Add, Concat, Do, From, Let, Residual
 from paramcount.graph.loops import Repeat
+from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.layer import Contraction, Layer, Param, Shape, Work
 from paramcount.layers.activation import Relu

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from paramcount.graph.items import From, Multiply, With
+from paramcount.graph.items import From, Multiply
+from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.layer import Layer, Shape
 from paramcount.layers import find

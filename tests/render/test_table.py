@@ -3,8 +3,9 @@
 import pytest
 
 from paramcount.errors import ArgumentError
-from paramcount.graph.items import Residual, With
+from paramcount.graph.items import Residual
 from paramcount.graph.loops import Repeat
+from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.layers.adaptive_pool import AdaptiveAvgPool
 from paramcount.layers.conv import Conv
