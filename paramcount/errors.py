@@ -79,11 +79,15 @@ class ManyErrors(ParamcountError):
 
 
 class Undecided(ParamcountError):
-    """A condition that holds for some variants of a sweep, marked by `mask`, and not for the others."""
+    """A condition that holds for some variants of a sweep, marked by `mask`, and not for the others.
 
-    def __init__(self, message: str, *, mask: Any) -> None:
+    Where a size decides structure, `sizes` are those of all variants.
+    """
+
+    def __init__(self, message: str, *, mask: Any, sizes: Any = None) -> None:
         super().__init__(message)
         self.mask = mask
+        self.sizes = sizes
 
 
 class CheckError(ParamcountError):

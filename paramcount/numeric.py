@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from paramcount.column import Column, Mask, bound, plain, require
+from paramcount.errors import Undecided
 
 __all__ = [
     "Column",
@@ -37,8 +38,11 @@ def settle(size: Size) -> int:
     """
     if type(size) is not Column:
         return size
-    decide(size == size[0])
-    return size[0]
+    first = size[0]
+    same = size == first
+    if type(same) is Mask and not same.array.all():
+        raise Undecided("a size differs between variants", mask=same.array, sizes=size.array)
+    return first
 
 
 def product(sizes: Iterable[Size]) -> Size:

@@ -24,9 +24,11 @@ LEVELS = [
     ("counting",),
     ("cache",),
     ("report",),
-    ("traced", "shipped"),
+    ("traced", "shipped", "regions", "space"),
+    ("sweep",),
+    ("solve",),
     ("expect", "render", "backend"),
-    ("cli", "cli_trace", "cli_zoo"),
+    ("cli", "cli_trace", "cli_zoo", "cli_sweep"),
     ("__main__", "__init__"),
 ]
 APART = ("render", "backend")  # on one level, and never import one another
