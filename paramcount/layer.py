@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
@@ -64,6 +64,9 @@ class Param(NamedTuple):
     Roles: weight (kernels), table (embeddings, positions, scales), bias, norm, buffer (running statistics).
     Initializers: fan_in (normal, variance 1 / all axes but the last), normal (deviation 0.02), zeros, ones, log_range
     (the logarithms of 1, 2, ... along the last axis).
+
+    >>> Param({"input": 784, "output": 10}, "weight").size
+    7840
     """
 
     axes: dict[str, Size]
@@ -81,7 +84,11 @@ class Param(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """What running once costs: multiply-accumulates of contractions, and all other operations beside them."""
+    """What running once costs: multiply-accumulates of contractions, and all other operations beside them.
+
+    >>> Work(macs=864, elementwise=32).flops
+    1728
+    """
 
     macs: Size = 0
     elementwise: Size = 0
@@ -152,24 +159,18 @@ class Layer(Item, ABC):
                 object.__setattr__(self, name, checked)
 
     @classmethod
+    @cache
     def checks(cls) -> tuple[tuple[str, Check], ...]:
         """Each argument's name and check, in positional order, `norm` and `activation` last."""
-        found = cls.__dict__.get("_checks")
-        if found is None:
-            pairs = field_checks(cls)
-            found = tuple(pairs[2:] + pairs[:2])
-            cls._checks = found  # type: ignore[attr-defined]
-        return found
+        pairs = field_checks(cls)
+        return tuple(pairs[2:] + pairs[:2])
 
     @classmethod
+    @cache
     def validations(cls) -> tuple[tuple[str, Check, Any], ...]:
         """Each argument whose values are not all good, with its check and its default, which needs none."""
-        found = cls.__dict__.get("_validations")
-        if found is None:
-            checks = {name: check for name, check in cls.checks() if type(check).__call__ is not Check.__call__}
-            found = tuple((name, check, getattr(cls, name, REQUIRED)) for name, check in checks.items())
-            cls._validations = found  # type: ignore[attr-defined]
-        return found
+        checks = {name: check for name, check in cls.checks() if type(check).__call__ is not Check.__call__}
+        return tuple((name, check, getattr(cls, name, REQUIRED)) for name, check in checks.items())
 
     @classmethod
     def required(cls) -> tuple[str, ...]:
