@@ -432,6 +432,7 @@ def test_11_same_pads_behind():
 def test_24_keys_and_values_of_the_heads_that_share():
     """Llama 3 8B: what its 32 layers keep of 8192 tokens, in two bytes per element."""
     network = load(str(CONFIGS / "llama.yaml"), variant="3-8b", T=8192)
+    assert count(network, kv_cache=8192, dtype="bfloat16").kv_cache_bytes == 2**30
     kept = [row for row in count(network).rows if row.path.endswith((".let0.k", ".let0.v"))]
     assert [str(row.output_shape) for row in kept] == ["8192×8×128"] * 2
     assert sum(2 * row.output_shape.elements * row.repeat for row in kept) == 2 * 32 * 8 * 128 * 8192 * 2 == 2**30

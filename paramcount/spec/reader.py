@@ -271,7 +271,7 @@ class Reader:
     def check_thousands(self, start: Node) -> None:
         """Collects an error where an entry of [ ] begins a number with commas, such as 1,024."""
         place = start.position
-        found = re.match(THOUSANDS, self.line(place.line)[place.column - 1 :])
+        found = re.compile(THOUSANDS).match(self.line(place.line), place.column - 1)  # a slice would copy the line
         if found:
             self.refuse(f"{quote(found[0])} has a comma in the number", f"write {found[0].replace(',', '')}", place)
 
