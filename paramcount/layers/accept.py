@@ -2,6 +2,7 @@
 
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.layer import Shape
+from paramcount.numeric import Size, exact_div
 
 
 def spatial_axes(x: Shape, kind: str) -> int:
@@ -27,6 +28,12 @@ def has_numbers(x: Shape, kind: str) -> None:
     """Raises ShapeError for tokens: nothing is computed with integers."""
     if x.layout == "tokens":
         raise ShapeError(f"{quote(kind)} works on numbers, and got tokens {x}", hint="put `embedding` before it")
+
+
+def has_groups(x: Shape, out: Size, groups: Size) -> None:
+    """Raises ArgumentError unless input and output channels divide into groups."""
+    exact_div(x.channels, groups, "{} input channels do not divide into {} groups", argument="groups")
+    exact_div(out, groups, "{} output channels do not divide into {} groups", argument="groups")
 
 
 def has_axis(x: Shape, axis: int) -> int:

@@ -6,10 +6,10 @@ from typing import Any
 
 from paramcount.fields import Flag, Padding, PerAxis, Whole, field
 from paramcount.layer import Layer, Param, Shape, Work, along
-from paramcount.layers.accept import spatial_axes
+from paramcount.layers.accept import has_groups, spatial_axes
 from paramcount.layers.weight_norm import gain, normalization, normalized
-from paramcount.layers.window import describe, kernel_axes, paddings, positions
-from paramcount.numeric import exact_div, minimum, product
+from paramcount.layers.window import describe, kernel_axes, paddings, positions, window
+from paramcount.numeric import minimum, product
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,8 @@ class Conv(Layer, kind="conv"):
 
     def output_shape(self, x: Shape) -> Shape:
         axes = spatial_axes(x, "conv")
-        exact_div(x.channels, self.groups, "{} input channels do not divide into {} groups", argument="groups")
-        exact_div(self.out, self.groups, "{} output channels do not divide into {} groups", argument="groups")
-        return Shape((*positions(x.spatial, *self.window(axes)), self.out), x.layout)
+        has_groups(x, self.out, self.groups)
+        return Shape((*positions(x.spatial, *window(self, axes)), self.out), x.layout)
 
     def params(self, x: Shape) -> dict[str, Param]:
         kernel = kernel_axes(self.kernel, spatial_axes(x, "conv"))
@@ -73,17 +72,8 @@ class Conv(Layer, kind="conv"):
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         weight = normalized(params["weight"], params["gain"]) if self.weight_norm else params["weight"]
-        y = convolve(x, weight, *self.window(x.ndim - 1), self.groups)
+        y = convolve(x, weight, *window(self, x.ndim - 1), self.groups)
         return y + params["bias"] if self.bias else y
-
-    def window(self, axes: int) -> tuple[tuple, tuple, tuple, Any]:
-        """Kernel, stride and dilation for each axis, and the padding."""
-        return (
-            along("kernel", self.kernel, axes),
-            along("stride", self.stride, axes),
-            along("dilation", self.dilation, axes),
-            self.padding,
-        )
 
 
 def convolve(x: Any, weight: Any, kernel: tuple, stride: tuple, dilation: tuple, padding: Any, groups: int) -> Any:

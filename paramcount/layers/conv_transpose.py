@@ -7,10 +7,10 @@ from typing import Any
 from paramcount.errors import ShapeError
 from paramcount.fields import Flag, Padding, PerAxis, Whole, field
 from paramcount.layer import Layer, Param, Shape, Work, along
-from paramcount.layers.accept import spatial_axes
+from paramcount.layers.accept import has_groups, spatial_axes
 from paramcount.layers.conv import channels_last
 from paramcount.layers.window import axis_padding, describe, each_axis, kernel_axes
-from paramcount.numeric import Size, exact_div, maximum, minimum, product, require
+from paramcount.numeric import Size, maximum, minimum, product, require
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
 
     def output_shape(self, x: Shape) -> Shape:
         axes = spatial_axes(x, "conv_transpose")
-        exact_div(x.channels, self.groups, "{} input channels do not divide into {} groups", argument="groups")
-        exact_div(self.out, self.groups, "{} output channels do not divide into {} groups", argument="groups")
+        has_groups(x, self.out, self.groups)
         return Shape((*self.positions(x.spatial, axes), self.out), x.layout)
 
     def params(self, x: Shape) -> dict[str, Param]:

@@ -8,7 +8,7 @@ from paramcount.fields import Flag, Padding, PerAxis, Whole, field
 from paramcount.layer import Layer, Param, Shape, Work, along
 from paramcount.layers.accept import spatial_axes
 from paramcount.layers.conv import convolve
-from paramcount.layers.window import describe, kernel_axes, positions
+from paramcount.layers.window import describe, kernel_axes, positions, window
 from paramcount.numeric import minimum, product
 
 
@@ -46,7 +46,7 @@ class Depthwise(Layer, kind="depthwise"):
 
     def output_shape(self, x: Shape) -> Shape:
         axes = spatial_axes(x, "depthwise")
-        return Shape((*positions(x.spatial, *self.window(axes)), x.channels * self.multiplier), x.layout)
+        return Shape((*positions(x.spatial, *window(self, axes)), x.channels * self.multiplier), x.layout)
 
     def params(self, x: Shape) -> dict[str, Param]:
         kernel = kernel_axes(self.kernel, spatial_axes(x, "depthwise"))
@@ -62,14 +62,5 @@ class Depthwise(Layer, kind="depthwise"):
         return Work(weights * minimum(product(x.spatial), product(y.spatial)), y.elements if self.bias else 0)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        y = convolve(x, params["weight"], *self.window(x.ndim - 1), x.shape[-1])
+        y = convolve(x, params["weight"], *window(self, x.ndim - 1), x.shape[-1])
         return y + params["bias"] if self.bias else y
-
-    def window(self, axes: int) -> tuple[tuple, tuple, tuple, Any]:
-        """Kernel, stride and dilation for each axis, and the padding."""
-        return (
-            along("kernel", self.kernel, axes),
-            along("stride", self.stride, axes),
-            along("dilation", self.dilation, axes),
-            self.padding,
-        )

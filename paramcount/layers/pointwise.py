@@ -7,8 +7,8 @@ from typing import Any
 from paramcount.errors import ShapeError
 from paramcount.fields import Flag, PerAxis, Whole, field
 from paramcount.layer import Layer, Param, Shape, Work, along
-from paramcount.layers.accept import has_channels
-from paramcount.numeric import ceil_div, exact_div, product, require
+from paramcount.layers.accept import has_channels, has_groups
+from paramcount.numeric import ceil_div, product, require
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,7 @@ class Pointwise(Layer, kind="pointwise"):
 
     def output_shape(self, x: Shape) -> Shape:
         has_channels(x, "pointwise")
-        exact_div(x.channels, self.groups, "{} input channels do not divide into {} groups", argument="groups")
-        exact_div(self.out, self.groups, "{} output channels do not divide into {} groups", argument="groups")
+        has_groups(x, self.out, self.groups)
         if x.rank == 1:
             for stride in self.stride if isinstance(self.stride, tuple) else (self.stride,):
                 require(

@@ -28,6 +28,12 @@ def axis_padding(size: Size, kernel: Size, stride: Size, dilation: Size, padding
     return total // 2, total - total // 2
 
 
+def window(layer: Any, axes: int) -> tuple[tuple, tuple, tuple, Any]:
+    """A convolution's kernel, stride and dilation for each axis, and its padding."""
+    kernel, stride = along("kernel", layer.kernel, axes), along("stride", layer.stride, axes)
+    return kernel, stride, along("dilation", layer.dilation, axes), layer.padding
+
+
 def each_axis(padding: Any, axes: int) -> tuple:
     """The padding's own entry for each axis."""
     if not isinstance(padding, tuple):

@@ -17,9 +17,9 @@ from paramcount.suggest import did_you_mean, nearest
 
 Maker = Callable[[Bindings, Shape | None], Any]  # makes something in bindings, for the value that arrives
 
-# The words that a block's argument may be: these, and all kinds.
 DECIMAL = re.compile(r"[1-9][0-9]{0,17}\Z")  # most values are: they need no parser
 
+# The words that a block's argument may be: these, and all kinds.
 ANY_KIND = ("same", "half", "valid", "nearest", "bilinear", "softmax", "sigmoid")
 
 

@@ -9,6 +9,7 @@ from paramcount.backend.context import Context
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layer import Shape
 from paramcount.layers.conv import Conv
+from paramcount.layers.window import window
 
 
 def total(layer, x):
@@ -111,7 +112,7 @@ def test_padding(size, kernel, stride, padding, out):
 )
 def test_forward(layer, sizes, before, after):
     axes = len(sizes) - 1
-    kernel, stride, dilation, _ = layer.window(axes)
+    kernel, stride, dilation, _ = window(layer, axes)
     x, weight = random(*sizes), random(*kernel, sizes[-1] // layer.groups, layer.out)
     y = layer.forward({"weight": weight}, x, context=Context())
     np.testing.assert_allclose(
