@@ -42,12 +42,14 @@ class Whole(Check):
     def __init__(self, at_least: int | None = 1, none: bool = False) -> None:
         super().__init__(none)
         self.at_least = at_least
+        self.least = f"write a whole number from {at_least} on"
 
     def __call__(self, name: str, value: Any) -> Any:
         if type(value) is not int:
             value = whole_number(name, value)
         if self.at_least is not None:
-            require(value >= self.at_least, "{} must be at least {}, not {}", name, self.at_least, value, argument=name)
+            message, hint = "{} must be at least {}, not {}", self.least
+            require(value >= self.at_least, message, name, self.at_least, value, argument=name, hint=hint)
         return value
 
 
@@ -126,14 +128,15 @@ class Number(Check):
         self.at_least, self.at_most = at_least, at_most
 
     def __call__(self, name: str, value: Any) -> Any:
+        bounds = f"at least {self.at_least:g}" if self.at_most == math.inf else f"{self.at_least:g} to {self.at_most:g}"
         if isinstance(value, Column) or hasattr(value, "dtype"):
-            return value  # a sweep's numbers; no count depends on them
+            numbers = plain(value)
+            inside = Mask((numbers >= self.at_least) & (numbers <= self.at_most))
+            require(inside, f"{name} must be {bounds}, not {{}}", value, argument=name)
+            return value
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise ArgumentError(f"{name} must be a number, not {quote(value)}", argument=name)
         if not self.at_least <= value <= self.at_most:
-            bounds = (
-                f"at least {self.at_least:g}" if self.at_most == math.inf else f"{self.at_least:g} to {self.at_most:g}"
-            )
             raise ArgumentError(f"{name} must be {bounds}, not {value}", argument=name)
         return value
 

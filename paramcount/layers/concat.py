@@ -9,6 +9,8 @@ from paramcount.layer import Layer, Param, Shape, Work
 from paramcount.layers.accept import has_axis, has_numbers
 from paramcount.numeric import require
 
+HINT = "bring the paths to the same sizes first: `upsample`, `crop`, or equal strides"
+
 
 @dataclass(frozen=True)
 class ConcatValues(Layer, kind="concat"):
@@ -38,10 +40,10 @@ class ConcatValues(Layer, kind="concat"):
         axis = has_axis(first, self.axis)
         total = first.sizes[axis]
         for other in others:
-            require(first.rank == other.rank, *self.differ(first, other, axis), error=ShapeError)
+            require(first.rank == other.rank, *self.differ(first, other, axis), error=ShapeError, hint=HINT)
             for i, (one, two) in enumerate(zip(first.sizes, other.sizes, strict=True)):
                 if i != axis:
-                    require(one == two, *self.differ(first, other, axis), error=ShapeError)
+                    require(one == two, *self.differ(first, other, axis), error=ShapeError, hint=HINT)
             total = total + other.sizes[axis]
         return Shape((*first.sizes[:axis], total, *first.sizes[axis + 1 :]), first.layout)
 

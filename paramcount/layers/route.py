@@ -51,7 +51,8 @@ class Router(Layer, kind="router"):
                 f"`moe` needs a sequence or features, and got {x.layout} {x}",
                 hint="`rearrange` it to a sequence first",
             )
-        require(self.top_k <= self.experts, "top_k {} of {} experts", self.top_k, self.experts, argument="top_k")
+        message, hint = "top_k {} of {} experts", "a token chooses at most all experts"
+        require(self.top_k <= self.experts, message, self.top_k, self.experts, argument="top_k", hint=hint)
         group = exact_div(self.experts, self.groups, "{} experts do not divide into {} groups", argument="groups")
         message = "top_groups {} of {} groups"
         require(self.top_groups <= self.groups, message, self.top_groups, self.groups, argument="top_groups")

@@ -73,7 +73,7 @@ def arithmetic(operation: Callable) -> Callable:
         try:
             result = operation(a, b)
         except ZeroDivisionError:
-            raise ArgumentError("division by zero") from None
+            raise ArgumentError("division by zero", hint="look at the values of its variables") from None
         except OverflowError:
             raise too_large() from None
         return result if type(result) is int and -LIMIT <= result <= LIMIT else bounded(result)
