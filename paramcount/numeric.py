@@ -1,7 +1,7 @@
 """Arithmetic that means the same on an int and on a Column of int64."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from paramcount.column import Column, Mask, bound, plain, require
@@ -18,6 +18,7 @@ __all__ = [
     "minimum",
     "product",
     "require",
+    "same_sizes",
     "settle",
     "where",
 ]
@@ -43,6 +44,15 @@ def settle(size: Size) -> int:
     if type(same) is Mask and not same.array.all():
         raise Undecided("a size differs between variants", mask=same.array, sizes=size.array)
     return first
+
+
+def same_sizes(one: Sequence[Size], two: Sequence[Size]) -> bool:
+    """Whether two lists of sizes are equal; raises Undecided where the variants of a sweep disagree.
+
+    >>> same_sizes((3, 3), (3, 3, 1))
+    False
+    """
+    return len(one) == len(two) and all(decide(a == b) for a, b in zip(one, two, strict=True))
 
 
 def product(sizes: Iterable[Size]) -> Size:

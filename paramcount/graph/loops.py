@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from paramcount.errors import ShapeError, SpecError, Undecided
 from paramcount.fields import Whole
@@ -12,7 +11,7 @@ from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.items import Do
 from paramcount.graph.tree import Loop, Pass, Value
 from paramcount.layer import Item
-from paramcount.numeric import decide, settle
+from paramcount.numeric import same_sizes, settle
 
 REMEMBERED = 8  # how many earlier bodies a pass is compared with
 
@@ -105,7 +104,12 @@ class Passes(Item):
 
 @dataclass(eq=False)
 class Repeat(Passes):
-    """A body `count` times, each pass with weights of its own, or with `share` all with the same."""
+    """A body `count` times, each pass with weights of its own, or with `share` all with the same.
+
+    >>> import paramcount as pc
+    >>> pc.count([pc.Repeat(3, [pc.Dense(8)])], 8).params  # 3 · (8 · 8 + 8)
+    216
+    """
 
     count: int
     body: Sequence[Item]
@@ -139,7 +143,3 @@ def same_shape(one: Value | None, two: Value | None) -> bool:
     if first is second:
         return True
     return first.layout == second.layout and same_sizes(first.sizes, second.sizes)
-
-
-def same_sizes(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
-    return len(one) == len(two) and all(decide(a == b) for a, b in zip(one, two, strict=True))

@@ -8,7 +8,7 @@ from typing import Any
 from paramcount.errors import SpecError, quote
 from paramcount.graph.scope import Weights
 from paramcount.graph.tree import Element, Group, Loop, Node, Tie, join, leaves_of
-from paramcount.numeric import Size, decide
+from paramcount.numeric import Size, decide, same_sizes
 
 
 def tensors_below(element: Element, path: str = "") -> dict[tuple[str, str], Any]:
@@ -51,7 +51,7 @@ def same_weights(key: str, known: Weights, mine: Weights) -> None:
                 position=position,
                 argument="share",
             )
-    if not same_experts(known.experts, mine.experts):
+    if not same_sizes(known.experts, mine.experts):
         raise SpecError(
             f"the weights of {described(known.experts)} and of {described(mine.experts)} are shared as {quote(key)}",
             hint="use one key inside of `moe` and another outside",
@@ -90,7 +90,7 @@ def tied_table(key: str, known: Mapping[str, Weights], node: Node, experts: tupl
             argument="tied",
         )
     wanted = node.layer.params(*node.shapes)["weight"].shape
-    if not same_experts(weights.experts, experts):
+    if not same_sizes(weights.experts, experts):
         raise SpecError(
             f"tied to {quote(key)}, which stands outside of the `moe` around, or in another",
             hint="a table outside is one for all experts; put the embedding and the `dense` into the same body",
@@ -108,10 +108,6 @@ def tied_table(key: str, known: Mapping[str, Weights], node: Node, experts: tupl
         position=position,
         argument="tied",
     )
-
-
-def same_experts(one: tuple[Size, ...], two: tuple[Size, ...]) -> bool:
-    return len(one) == len(two) and all(decide(a == b) for a, b in zip(one, two, strict=True))
 
 
 def described(experts: tuple[Size, ...]) -> str:
