@@ -16,7 +16,8 @@ from paramcount.traced import Trace
 
 
 def trace(
-    fn: Callable[..., Any],
+    function: Callable[..., Any],
+    /,
     *args: Any,
     params: Any = None,
     trips: int | str | dict[str, int | str] | None = None,
@@ -37,8 +38,9 @@ def trace(
     >>> report.macs, report.forward_macs, report.backward_macs  # 8·64·10, and twice as much
     (15360, 5120, 10240)
     """
-    if not callable(fn):
-        raise ArgumentError(f"{quote(repr(fn))} is no function", hint="trace(function, *arguments)", argument="fn")
+    if not callable(function):
+        hint = "trace(function, *arguments)"
+        raise ArgumentError(f"{quote(repr(function))} is no function", hint=hint, argument="function")
     check_trips(trips)
     leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
     traced = [is_array(leaf) for leaf in leaves]
@@ -47,7 +49,7 @@ def trace(
         remaining = iter(arrays)
         values = [next(remaining) if array else leaf for leaf, array in zip(leaves, traced, strict=True)]
         positional, named = jax.tree_util.tree_unflatten(tree, values)
-        return fn(*positional, **named)
+        return function(*positional, **named)
 
     arrays = [leaf for leaf, array in zip(leaves, traced, strict=True) if array]
     closed, results = jax.make_jaxpr(flat, return_shape=True)(*arrays)
@@ -57,7 +59,7 @@ def trace(
     inputs = [owner for owner, each in zip(parameters.inputs, used, strict=True) if each]
     walk.trace(jaxpr, inputs, parameters.constants, parameters.outputs(results))
     walk.check_trips()
-    return Statement(walk.tallies, walk.reads, parameters.counted).trace(name_of(fn))
+    return Statement(walk.tallies, walk.reads, parameters.counted).trace(name_of(function))
 
 
 def check_trips(trips: Any) -> None:
@@ -69,9 +71,12 @@ def check_trips(trips: Any) -> None:
         raise ArgumentError(f"{quote(repr(each))} is no number of trips", hint=hint, argument="trips")
 
 
-def name_of(fn: Any) -> str:
+def name_of(function: Any) -> str:
     """The function's name, seen through jit, partial and the like; a callable object's class."""
-    while not hasattr(fn, "__name__") and (inner := getattr(fn, "func", None) or getattr(fn, "__wrapped__", None)):
-        fn = inner
-    name = getattr(fn, "__name__", type(fn).__name__)
+    while not hasattr(function, "__name__"):
+        inner = getattr(function, "func", None) or getattr(function, "__wrapped__", None)
+        if inner is None:
+            break
+        function = inner
+    name = getattr(function, "__name__", type(function).__name__)
     return "function" if name == "<lambda>" else name

@@ -68,6 +68,11 @@ class Builder:
         if self.steps > STEPS:
             raise SpecError(f"more than {STEPS:,} expansion steps", hint="lower the repeats")
 
+    def count_layers(self, layers: int) -> None:
+        self.layers += layers
+        if self.layers > LAYERS:
+            raise SpecError(f"more than {LAYERS:,} layers after expansion", hint="lower the repeats")
+
     def layer(self, layer: Layer, name: str | None = None) -> None:
         """Expand a layer, followed by its norm and activation."""
         if layer.norm is None and layer.activation is None:
@@ -101,9 +106,7 @@ class Builder:
         if tied is not None:
             node.tie = tied_table(tied, self.scope.root.weights, node, self.experts)
         self.children.append(node)
-        self.layers += 1
-        if self.layers > LAYERS:
-            raise SpecError(f"more than {LAYERS:,} layers after expansion", hint="lower the repeats")
+        self.count_layers(1)
         self.prev, self.results = outputs[0], outputs
 
     def extra_inputs(self, layer: Layer) -> tuple[Layer, tuple[Value, ...]]:

@@ -42,8 +42,8 @@ class Passes(Item):
         for index in range(self.count):
             same = self.earlier(builder, loop, index)
             if same is not None:
-                builder.layers += same.layers
                 builder.count_steps(same.steps)
+                builder.count_layers(same.layers)
                 same.indices.append(index)
                 builder.prev = same.results[0]
             else:
@@ -54,8 +54,6 @@ class Passes(Item):
                         argument="share",
                     )
                 loop.passes.append(self.expand(builder, index))
-            if builder.layers > LAYERS:
-                raise SpecError(f"more than {LAYERS:,} layers after expansion", hint="lower the repeats")
         builder.trail.pop()
         builder.depth -= 1
         if not self.count:
