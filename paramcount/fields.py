@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from paramcount.column import Mask, plain
 from paramcount.errors import ArgumentError, quote
 from paramcount.numeric import Column, require
 

@@ -43,6 +43,8 @@ class Space:
         self.choices: dict[str, list[Any]] = {}
         self.fixed: dict[str, Any] = {}
         self.lists: dict[str, list[Any]] = {}
+        if random is not None and random < 1:
+            raise ArgumentError(f"`random` draws at least one point, not {random}")
         if not variables:
             raise ArgumentError("a sweep needs a variable and its values", hint="e.g. width=[0.5, 0.75, 1.0]")
         for name, values in variables.items():
@@ -51,6 +53,7 @@ class Space:
                 raise undeclared(name, list(syntax.variables), None)
             if element is None and one_value(values):
                 self.fixed[name] = values
+        self.base = Loaded(syntax, variant, self.fixed).vars
         for name, values in variables.items():
             if name not in self.fixed:
                 for each in self.elements(name):
@@ -84,7 +87,7 @@ class Space:
             return [name]
         owner, index = element[1], element[2]
         if owner not in self.lists:
-            found = Loaded(self.syntax, self.variant, self.fixed).vars[owner]
+            found = self.base[owner]
             if not isinstance(found, list):
                 raise ArgumentError(f"{quote(owner)} is no list, of which {quote(name)} would be an entry")
             self.lists[owner] = found
@@ -104,6 +107,9 @@ class Space:
         if not len(values):
             raise ArgumentError(f"{quote(name)} has no values", hint=f"e.g. {name}=[0.5, 1.0]")
         array = numpy.asarray(values) if all_numbers(values) else None
+        if array is not None and isinstance(self.base.get(name), list):
+            hint = f"give lists, [[...], [...]], or values of its entries: {name}[0], {name}[*]"
+            raise ArgumentError(f"{quote(name)} is a list", hint=hint)
         if array is None or array.dtype.kind not in "iuf":
             self.choices[name] = [each.item() if hasattr(each, "item") else each for each in values]
             return numpy.arange(len(values))

@@ -14,7 +14,7 @@ from paramcount.errors import ArgumentError, ManyErrors, ParamcountError, Positi
 from paramcount.figures import Figures
 from paramcount.regions import Region
 from paramcount.report import count
-from paramcount.space import ELEMENT, Space
+from paramcount.space import Space
 from paramcount.spec.expression import Expression, parse
 from paramcount.spec.load import fresh_syntax, locate, shown_path
 from paramcount.spec.source import read_source
@@ -64,30 +64,35 @@ class Sweep:
         """The valid rows for which an expression of the columns holds: `"params < 5e6 and macs / params > 80"`."""
         return self.take(holds(read_condition(condition, list(self.columns)), self.columns, self.valid))
 
-    def top(self, rows: int, by: str, largest: bool = False) -> Sweep:
-        """The valid rows with the smallest numbers of a column, or with the largest; equal ones in their order."""
+    def top(self, rows: int, by: str) -> Sweep:
+        """The valid rows with the smallest numbers of a column, or with `-macs` the largest; equal ones in order."""
         import numpy
 
         chosen = numpy.flatnonzero(self.valid)
-        keys = self.column(by)[chosen]
-        keys = -keys if largest else keys
+        keys = self.signed(by)[chosen]
         if 0 < rows < len(keys):  # only the best need an order, and all that equal the last of them
             kept = keys <= numpy.partition(keys, rows - 1)[rows - 1]
             chosen, keys = chosen[kept], keys[kept]
         return self.take(chosen[numpy.argsort(keys, kind="stable")][:rows])
 
-    def pareto(self, smallest: str, largest: str) -> Sweep:
-        """The valid rows that no other beats: none has less of the one column and as much of the other, or more."""
+    def pareto(self, first: str, second: str) -> Sweep:
+        """The valid rows that no other beats in two columns, both the less the better, or with `-macs` the more.
+
+        Of equal rows only the first is there. They come in the order of the first column.
+        """
         import numpy
 
         chosen = numpy.flatnonzero(self.valid)
-        low, high = self.column(smallest)[chosen], self.column(largest)[chosen]
-        order = numpy.lexsort((-high, low))
-        high = high[order]
-        best = numpy.maximum.accumulate(high)
-        kept = numpy.ones(len(high), bool)
-        kept[1:] = high[1:] > best[:-1]
+        one, two = self.signed(first)[chosen], self.signed(second)[chosen]
+        order = numpy.lexsort((two, one))
+        sorted_two = two[order]
+        kept = numpy.ones(len(order), bool)
+        kept[1:] = sorted_two[1:] < numpy.minimum.accumulate(sorted_two)[:-1]
         return self.take(chosen[order[kept]])
+
+    def signed(self, name: str) -> Any:
+        """A column's values, the less the better: with `-` before the name they are turned round."""
+        return -self.column(name[1:]) if name.startswith("-") else self.column(name)
 
     def column(self, name: str) -> Any:
         """A column's values; raises ArgumentError for one that there is not, or that holds no numbers."""
@@ -137,33 +142,46 @@ def sweep(
     >>> found.where("macs < 250e6").columns["resolution"].tolist()
     [192, 224, 192]
     """
+    space = space_of(spec, variant, variables, paired, random, seed)
+    return joined(list(sweep_parts(space, where, chunk, workers)))
+
+
+def joined(parts: Sequence[Sweep]) -> Sweep:
+    """The rows of all parts, in their order."""
     import numpy
 
-    space = Space(read(spec), *chosen(spec, variant), variables, paired, random, seed)
-    parts = list(sweep_parts(space, where, chunk, workers))
+    first = parts[0]
     if len(parts) == 1:
-        return parts[0]
+        return first
     reasons: dict[str, int] = {}
     codes = []
     for part in parts:
         table = [reasons.setdefault(each, len(reasons)) for each in part.reasons]
         codes.append(numpy.array([*table, -1])[part.reason])
-    columns = {name: numpy.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
-    valid = numpy.concatenate([part.valid for part in parts])
-    first = parts[0]
     return Sweep(
-        first.name, first.variant, first.variables, columns, valid, numpy.concatenate(codes), list(reasons), space
+        first.name,
+        first.variant,
+        first.variables,
+        {name: numpy.concatenate([part.columns[name] for part in parts]) for name in first.columns},
+        numpy.concatenate([part.valid for part in parts]),
+        numpy.concatenate(codes),
+        list(reasons),
+        first.space,
     )
 
 
-def read(spec: str) -> Any:
-    """What a spec's file says."""
-    file, _ = locate(os.fspath(spec))
-    return fresh_syntax(read_source(file), shown_path(file))
-
-
-def chosen(spec: str, variant: str | None) -> tuple[str | None]:
-    return (variant if variant is not None else locate(os.fspath(spec))[1],)
+def space_of(
+    spec: str,
+    variant: str | None,
+    variables: Mapping[str, Any],
+    paired: bool = False,
+    random: int | None = None,
+    seed: int = 0,
+) -> Space:
+    """The points of a sweep over the variables of a spec, by its file or name."""
+    file, given = locate(os.fspath(spec))
+    syntax = fresh_syntax(read_source(file), shown_path(file))
+    return Space(syntax, variant if variant is not None else given, variables, paired, random, seed)
 
 
 def sweep_parts(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from paramcount.column import Mask
 from paramcount.errors import ParamcountError, SpecError
 from paramcount.layer import Shape
 from paramcount.spec.expression import Expression
@@ -116,4 +117,7 @@ def same_value(one: Any, two: Any) -> bool:
         return False
     if isinstance(one, list):
         return len(one) == len(two) and all(map(same_value, one, two))
-    return one is two or bool(one == two)
+    if one is two:
+        return True
+    same = one == two
+    return bool(Mask(same) if hasattr(same, "dtype") else same)
