@@ -162,7 +162,18 @@ class Abs(Elementwise, kind="abs"):
         return jnp.abs(x)
 
 
-class Softmax(Elementwise, kind="softmax"):
+class OverChannels(Elementwise):
+    """A function of all elements along the last axis: five operations for each."""
+
+    examples = (({}, (3, 4, 5)),)
+    operations = 5
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_channels(x, self.kind)
+        return x
+
+
+class Softmax(OverChannels, kind="softmax"):
     """Positive shares that sum to 1 along the last axis.
 
     Five elementwise operations per element: for the largest, subtract it, exponentiate, sum, divide.
@@ -171,20 +182,13 @@ class Softmax(Elementwise, kind="softmax"):
     5000
     """
 
-    examples = (({}, (3, 4, 5)),)
-    operations = 5
-
-    def output_shape(self, x: Shape) -> Shape:
-        has_channels(x, self.kind)
-        return x
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import nn
 
         return nn.softmax(x)
 
 
-class LogSoftmax(Elementwise, kind="log_softmax"):
+class LogSoftmax(OverChannels, kind="log_softmax"):
     """The logarithm of softmax along the last axis.
 
     Five elementwise operations per element: for the largest, subtract it, exponentiate, sum, subtract the logarithm.
@@ -192,13 +196,6 @@ class LogSoftmax(Elementwise, kind="log_softmax"):
     >>> LogSoftmax().work(Shape.of(1000)).elementwise
     5000
     """
-
-    examples = (({}, (3, 4, 5)),)
-    operations = 5
-
-    def output_shape(self, x: Shape) -> Shape:
-        has_channels(x, self.kind)
-        return x
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import nn

@@ -60,7 +60,27 @@ class Scale(Layer, kind="scale"):
 
 
 @dataclass(frozen=True)
-class Dropout(Layer, kind="dropout"):
+class Omission(Layer):
+    """What is left out at random in training, and does nothing in inference, which is what is counted."""
+
+    rate: float = field(Number(0, 1))
+
+    def setting(self, *inputs: Shape) -> str:
+        return str(self.rate)
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_numbers(x, self.kind)
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return {}
+
+    def work(self, x: Shape) -> Work:
+        return Work()
+
+
+@dataclass(frozen=True)
+class Dropout(Omission, kind="dropout"):
     """In training, zeros at random for a share `rate` of the elements, the others scaled up; nothing in inference.
 
     No elementwise operations: the figures are those of inference.
@@ -73,25 +93,12 @@ class Dropout(Layer, kind="dropout"):
 
     examples = (({}, (3, 4, 5)), ({"rate": 0.1}, (6,)))
 
-    def setting(self, *inputs: Shape) -> str:
-        return str(self.rate)
-
-    def output_shape(self, x: Shape) -> Shape:
-        has_numbers(x, "dropout")
-        return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return kept(x, self.rate, x.shape, context)
 
 
 @dataclass(frozen=True)
-class StochasticDepth(Layer, kind="stochastic_depth"):
+class StochasticDepth(Omission, kind="stochastic_depth"):
     """In training, zeros for the whole of an example with probability `rate`; nothing in inference.
 
     It ends the body of a `residual`, which is then left out. No elementwise operations: the figures are
@@ -104,19 +111,6 @@ class StochasticDepth(Layer, kind="stochastic_depth"):
     rate: float = field(Number(0, 1), 0.1)
 
     examples = (({}, (3, 4, 5)), ({"rate": 0.5}, (6,)))
-
-    def setting(self, *inputs: Shape) -> str:
-        return str(self.rate)
-
-    def output_shape(self, x: Shape) -> Shape:
-        has_numbers(x, "stochastic_depth")
-        return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return kept(x, self.rate, (), context)
