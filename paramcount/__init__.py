@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # for editors
     from paramcount.layer import Contraction, Item, Layer, Param, Shape, Work
     from paramcount.report import Report, count
     from paramcount.shipped import Shipped, zoo
+    from paramcount.solve import Solution, solve
     from paramcount.spec.load import load, loads
     from paramcount.sweep import Sweep, sweep
     from paramcount.traced import Trace
@@ -69,6 +70,7 @@ HOMES = {
     "layer": "Contraction Item Layer Param Shape Work",
     "report": "Report count",
     "shipped": "Shipped zoo",
+    "solve": "Solution solve",
     "spec.load": "load loads",
     "sweep": "Sweep sweep",
     "traced": "Trace",

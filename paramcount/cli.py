@@ -26,6 +26,8 @@ examples:
   paramcount verify mobilenet_v2               build it in JAX and compare
   paramcount trace --help                      count a JAX function
   paramcount zoo                               every shipped spec and what it costs
+  paramcount sweep --help                      many variants at once
+  paramcount solve --help                      the largest within a budget
 """
 
 
@@ -132,6 +134,10 @@ def run(arguments: list[str]) -> int:
         from paramcount.cli_zoo import run as run_zoo
 
         return run_zoo(arguments[1:])
+    if arguments[:1] in (["sweep"], ["solve"]):
+        from paramcount.cli_sweep import run_solve, run_sweep
+
+        return (run_sweep if arguments[0] == "sweep" else run_solve)(arguments[1:])
     verify = arguments[:1] == ["verify"]
     options = parser(verify).parse(arguments[verify:])
     for path in options.plugin:

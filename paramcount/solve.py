@@ -54,7 +54,7 @@ def solve(
 
     >>> found = solve("mobilenet_v2", "width", {"macs": 300e6})
     >>> found.value, found.report.macs, found.following
-    (0.98, 299461632, 0.99)
+    (0.98, 299896192, 0.99)
     """
     if not at_most:
         raise ArgumentError("a budget is needed", hint="e.g. --max-macs 300M")
@@ -63,7 +63,7 @@ def solve(
             raise no_column(name, list(Figures._fields))
     given = {variable: [1], **variables}
     space = space_of(spec, variant, given)
-    base = space.base[variable] if variable in space.base else None
+    base = space.base.get(variable)
     if isinstance(base, bool) or not isinstance(base, (int, float)):
         raise ArgumentError(f"{quote(variable)} is no number", hint="solve for a variable that is one")
     if len(space.axes) > 1:
@@ -72,10 +72,9 @@ def solve(
     low = low if low is not None else step
     if step <= 0 or (high is not None and high < low):
         raise ArgumentError("`step` is above 0, and `high` not below `low`")
-    fixed = {name: value for name, value in variables.items()}
     high = high if high is not None else upper(space, variable, at_most, max(base, low), step)
     values = steps(low, high, step)
-    found = joined(list(sweep_parts(space_of(spec, variant, {variable: values, **fixed}))))
+    found = joined(list(sweep_parts(space_of(spec, variant, {variable: values, **variables}))))
     fits = found.valid.copy()
     for name, most in at_most.items():
         fits &= found.columns[name] <= most
