@@ -2,6 +2,7 @@
 
 import random
 import sys
+from importlib import import_module
 from functools import partial
 from itertools import product
 from math import prod
@@ -416,7 +417,7 @@ def test_without_jax_the_error_says_how_to_get_it(monkeypatch):
 
 def test_another_missing_module_is_no_matter_of_jax():
     with pytest.raises(ModuleNotFoundError, match="no_such_module"), needs_jax("walking"):
-        import no_such_module  # noqa: F401
+        import_module("no_such_module")
 
 
 def test_counts_are_whole_numbers():
