@@ -48,9 +48,9 @@ if TYPE_CHECKING:  # for editors
     from paramcount.layer import Contraction, Item, Layer, Param, Shape, Work
     from paramcount.report import Report, count
     from paramcount.shipped import Shipped, zoo
-    from paramcount.solve import Solution, solve
+    from paramcount.solving import Solution, solve
     from paramcount.spec.load import load, loads
-    from paramcount.sweep import Sweep, sweep
+    from paramcount.sweeping import Sweep, sweep
     from paramcount.traced import Trace
 
 HOMES = {
@@ -70,9 +70,9 @@ HOMES = {
     "layer": "Contraction Item Layer Param Shape Work",
     "report": "Report count",
     "shipped": "Shipped zoo",
-    "solve": "Solution solve",
+    "solving": "Solution solve",
     "spec.load": "load loads",
-    "sweep": "Sweep sweep",
+    "sweeping": "Sweep sweep",
     "traced": "Trace",
 }
 NAMES = {name: home for home, names in HOMES.items() for name in names.split()}

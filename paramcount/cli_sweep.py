@@ -96,7 +96,7 @@ def run_sweep(arguments: list[str]) -> int:
     sweep_parser().parse([options.spec, *(word for word in left if word not in settings)])  # what is left is wrong
     from paramcount.render import sweep as render
     from paramcount.render.rows import RowFile
-    from paramcount.sweep import joined, no_column, space_of, sweep_parts
+    from paramcount.sweeping import joined, no_column, space_of, sweep_parts
 
     space = space_of(
         options.spec, options.variant, dict(map(setting, settings)), options.paired, options.random, options.seed
@@ -159,7 +159,7 @@ def run_solve(arguments: list[str]) -> int:
     """Print the table of the largest network within the budget, and what comes next."""
     options = solve_parser().parse(arguments)
     from paramcount.render import terminal
-    from paramcount.solve import solve
+    from paramcount.solving import solve
 
     budget = {name: amount(getattr(options, f"max_{name}")) for name in BUDGETS if getattr(options, f"max_{name}")}
     bounds = {name: number(getattr(options, name)) for name in ("low", "high", "step") if getattr(options, name)}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from paramcount.errors import ArgumentError, MissingPackageError, quote
-from paramcount.sweep import Sweep
+from paramcount.sweeping import Sweep
 
 FORMATS = ("csv", "json", "parquet")
 

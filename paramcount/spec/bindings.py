@@ -17,12 +17,16 @@ MISSING = object()
 
 
 class Read(NamedTuple):
-    """An expression that was evaluated, in which bindings and for which arriving shape, and its value."""
+    """An expression that was evaluated, in which bindings and for which arriving shape, and its value.
+
+    `names` are the variables of the loop that were seen there, and not hidden by those of a loop inside it.
+    """
 
     expression: Expression
     bindings: Bindings
     shape: Shape | None
     value: Any
+    names: frozenset[str]
 
 
 class Bindings:
@@ -65,7 +69,7 @@ class Bindings:
             value = expression.evaluate(lookup)
         for names, reads in self.frames:
             if not names.isdisjoint(expression.names):
-                reads.append(Read(expression, self, shape, value))
+                reads.append(Read(expression, self, shape, value, names))
         return value
 
     def value(self, name: str, shape: Shape | None, expression: Expression) -> Any:
@@ -80,7 +84,8 @@ class Bindings:
         own = frozenset(values)
         for read in reads:
             frames = tuple((names, record) for names, record in read.bindings.frames if names.isdisjoint(own) and names)
-            there = Bindings({**read.bindings.values, **values}, frames, read.bindings.base)
+            seen = {name: values[name] for name in read.names}
+            there = Bindings({**read.bindings.values, **seen}, frames, read.bindings.base)
             try:
                 value = there.evaluate(read.expression, read.shape)
             except ParamcountError:

@@ -465,3 +465,13 @@ def test_paths_of_rows():
     items = ("{dense: 8, name: stem}", "{repeat: 3, residual: [dense: 8]}", "dense: 3", "add: [[relu], prev]")
     paths = [row.path for row in report(S, *items).rows if row.leaf]
     assert paths == ["stem", "residual0[0:3].dense0", "residual0[0:3].add", "dense0", "add0.0.relu0", "add0.add"]
+
+
+def test_rows_differ_where_only_an_inner_first_pass_does():
+    """The inner `i` hides that of the rows: 1×1 convolutions of 8 channels on 8×8 positions twice, on 4×4 twice."""
+    text = """
+    input: {image: [8, 8, 8]}
+    layers:
+      - {for: [c, s], in: [[8, 1], [8, 2]], repeat: 2, conv: {out: c, kernel: 1, stride: s if i == 0 else 1}}
+    """
+    assert count(loads(text)).macs == 2 * 64 * 64 + 2 * 16 * 64

@@ -9,7 +9,7 @@ from paramcount.errors import ArgumentError, ParamcountError, quote
 from paramcount.figures import Figures
 from paramcount.report import Report, count
 from paramcount.space import Space
-from paramcount.sweep import joined, no_column, space_of, sweep_parts
+from paramcount.sweeping import joined, no_column, space_of, sweep_parts
 
 FINEST = 0.01  # the step of a variable that is no whole number, unless it is told
 MOST = 2**16  # values that are tried
