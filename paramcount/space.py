@@ -13,7 +13,7 @@ from paramcount.spec.load import Loaded
 from paramcount.spec.variables import undeclared
 
 ELEMENT = re.compile(r"(\w+)\[(\d+|\*)\]")
-NUMBERS = 2**25  # in the arrays of one window
+NUMBERS = 2**24  # in the arrays of one window
 GRID = 2**16  # points in one window of a grid
 MOST_POINTS = 2**62
 

@@ -7,6 +7,7 @@ its page: a spec to include, a plugin, a test to run. A `console` block is a com
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -112,7 +113,7 @@ def test_tests(page, tmp_path):
 @pytest.mark.parametrize("page, block", blocks("console"))
 def test_command(page, block, tmp_path):
     command, shown = block.split("\n", 1)
-    words = command.split()
+    words = shlex.split(command)
     assert words[:2] == ["$", "paramcount"]
     if {"verify", "trace"} & set(words) and find_spec("jax") is None:
         pytest.skip("needs jax")
