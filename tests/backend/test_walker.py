@@ -2,8 +2,8 @@
 
 import random
 import sys
-from importlib import import_module
 from functools import partial
+from importlib import import_module
 from itertools import product
 from math import prod
 
