@@ -107,10 +107,12 @@ class Counter:
         for param in declared.values():
             size = param.size
             sizes[param.role] += size
-            if param.role != "buffer":
+            if self.bits % 8 and param.role != "buffer":
                 size_in_bytes += ceil_div(size * self.bits, 8)
         weight, table, bias, norm, buffer = sizes.values()
         each, stored = weight + table + bias + norm, place.stored
+        if not self.bits % 8:
+            size_in_bytes = each * (self.bits // 8)
         params = each * stored
         figures = (
             params,

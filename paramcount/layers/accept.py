@@ -32,8 +32,11 @@ def has_numbers(x: Shape, kind: str) -> None:
 
 def has_groups(x: Shape, out: Size, groups: Size) -> None:
     """Raises ArgumentError unless input and output channels divide into groups."""
-    exact_div(x.channels, groups, "{} input channels do not divide into {} groups", argument="groups")
-    exact_div(out, groups, "{} output channels do not divide into {} groups", argument="groups")
+    if type(groups) is int and groups == 1:
+        return
+    details = {"argument": "groups", "hint": "`groups` divides the channels that arrive and `out`"}
+    exact_div(x.channels, groups, "{} input channels do not divide into {} groups", **details)
+    exact_div(out, groups, "{} output channels do not divide into {} groups", **details)
 
 
 def has_axis(x: Shape, axis: int) -> int:

@@ -37,13 +37,15 @@ def process(*arguments: str) -> Callable[[], float]:
 
 
 def inside(work: Callable[[], object], times: int) -> Callable[[], float]:
-    """The seconds of one call, as the mean of several."""
+    """The seconds of one call, the median of several."""
 
     def run() -> float:
-        begin = time.perf_counter()
+        seconds = []
         for _ in range(times):
+            begin = time.perf_counter()
             work()
-        return (time.perf_counter() - begin) / times
+            seconds.append(time.perf_counter() - begin)
+        return statistics.median(seconds)
 
     return run
 
