@@ -96,7 +96,7 @@ def run_sweep(arguments: list[str]) -> int:
     sweep_parser().parse([options.spec, *(word for word in left if word not in settings)])  # what is left is wrong
     from paramcount.render import sweep as render
     from paramcount.render.rows import RowFile
-    from paramcount.sweeping import joined, no_column, space_of, sweep_parts
+    from paramcount.sweeping import Sweep, joined, no_column, space_of, sweep_parts
 
     space = space_of(
         options.spec, options.variant, dict(map(setting, settings)), options.paired, options.random, options.seed
@@ -109,6 +109,12 @@ def run_sweep(arguments: list[str]) -> int:
     if front is not None and len(front) != 2:
         raise ArgumentError("`--pareto` takes two columns", hint="--pareto params,-macs")
     top, order = options.top or ROWS, options.sort and ("" if options.ascending else "-") + options.sort
+
+    def best_of(part: Sweep) -> Sweep:
+        if front:
+            return part.pareto(*front)
+        return part.top(top, order) if order else part.take(part.valid.nonzero()[0][:top])
+
     best, file, points, kept, reasons = None, None, 0, 0, {}
     started = told = time.monotonic()
     try:
@@ -126,9 +132,8 @@ def run_sweep(arguments: list[str]) -> int:
             kept += int(part.valid.sum())
             if file is not None:
                 file.append(part)
-            part = part.take(part.valid)
-            rows = part if best is None else joined([best, part])
-            best = rows.pareto(*front) if front else rows.top(top, order) if order else rows.take(slice(0, top))
+            rows = best_of(part)
+            best = rows if best is None else best_of(joined([best, rows]))
             if sys.stderr.isatty() and time.monotonic() - told > 1:
                 told = time.monotonic()
                 print(f"\r{points:,} of {space.size:,}", end="", file=sys.stderr, flush=True)

@@ -206,7 +206,7 @@ def sweep_parts(
         waiting: deque = deque()
         for window in windows:
             waiting.append(pool.submit(part, window))
-            if len(waiting) > workers:
+            if len(waiting) >= workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -236,7 +236,11 @@ class Walk:
         computed = {name: numpy.empty(points, object) for name in self.computed}
         reason, reasons = numpy.full(points, -1, numpy.int32), {}
         regions = [whole]
+        learned = list(self.learned)
         while regions:
+            if learned != self.learned:  # sort all points by it first, for fewer walks
+                learned, regions = list(self.learned), [whole]
+                reason[:] = -1
             region = regions.pop()
             parts = self.parts(region)
             if parts is not None:
