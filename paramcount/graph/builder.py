@@ -98,9 +98,9 @@ class Builder:
     def merge(self, layer: Layer, inputs: tuple[Value, ...], name: str | None = None) -> None:
         """A layer on values that are at hand."""
         shapes = tuple([value.shape for value in inputs])
-        given = checked_shape(layer, shapes) if is_foreign(layer) else layer.output_shape(*shapes)
+        given = checked_shape(layer, shapes) if is_foreign(type(layer)) else layer.output_shape(*shapes)
         outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (Value(given, self.dormant),)
-        node = Node(self.called(layer.kind) if name is None else name, layer, inputs, outputs)
+        node = Node(self.called(layer.kind) if name is None else name, layer, inputs, shapes, outputs)
         node.frozen, node.training_only = self.frozen, self.dormant
         tied = getattr(layer, "tied", None)
         if tied is not None:
@@ -218,7 +218,11 @@ class Builder:
         """The name of the next element of a kind: the kind and its ordinal in the open group."""
         ordinal = self.ordinals.get(kind, 0)
         self.ordinals[kind] = ordinal + 1
-        return self.free(f"{kind}_{ordinal}" if kind[-1].isdigit() else f"{kind}{ordinal}")
+        name = f"{kind}_{ordinal}" if kind[-1].isdigit() else f"{kind}{ordinal}"
+        if name in self.taken:
+            return self.free(name)
+        self.taken.add(name)
+        return name
 
     def free(self, name: str) -> str:
         """A name in the open group that no other element has: the one wanted, or longer."""

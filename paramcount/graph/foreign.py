@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from paramcount.errors import ParamcountError, Position, SpecError, quote
@@ -10,8 +11,10 @@ from paramcount.layer import ROLES, Layer, Param, Shape, Work
 from paramcount.numeric import Column
 
 
-def is_foreign(layer: Layer) -> bool:
-    return not type(layer).__module__.startswith("paramcount.")
+@cache
+def is_foreign(layer: type[Layer]) -> bool:
+    """Whether a layer's class is not the package's own."""
+    return not layer.__module__.startswith("paramcount.")
 
 
 def checked_shape(layer: Layer, shapes: tuple[Shape, ...]) -> Any:

@@ -54,12 +54,9 @@ class Node(Element):
 
     layer: Layer
     inputs: tuple[Value, ...]
+    shapes: tuple[Shape, ...]  # of the inputs
     outputs: tuple[Value, ...]
     tie: Tie | None = None
-
-    @property
-    def shapes(self) -> tuple[Shape, ...]:
-        return tuple(value.shape for value in self.inputs)
 
     @property
     def setting(self) -> str:

@@ -26,7 +26,7 @@ class ItemSyntax:
     """An item as written: `make` turns its kind and arguments into an Item for the value that arrives.
 
     `places` tells where each argument stands; `layer` is what it makes wherever it stands, if it depends on nothing;
-    `plain` is an item without modifiers.
+    `plain` is an item without modifiers, and `marks` tells of those that are of its weights and results.
     """
 
     __slots__ = (
@@ -35,6 +35,7 @@ class ItemSyntax:
         "kind",
         "layer",
         "make",
+        "marks",
         "name",
         "only",
         "places",
@@ -56,6 +57,7 @@ class ItemSyntax:
         self.layer: Layer | None = None
         self.places: dict[str, Position] = {}
         self.plain = True
+        self.marks = True
         self.variables: tuple[str, ...] = ()
         self.rows: Written | None = None
         self.start: Maker | None = None
@@ -131,7 +133,9 @@ class SpecItem(Item):
             builder.build(Skip(syntax.names(bindings, shape)))
             return
         item = syntax.make(bindings, shape) if syntax.make else None
-        self.marked(item, shape).place(builder, name)
+        if syntax.marks or item is None:
+            item = self.marked(item, shape)
+        item.place(builder, name)
 
     def loop(self, builder: Builder, name: str | None, stage: int, rows: list | None, count: int, share: bool) -> None:
         """Expand a loop; a name that is the same in all its passes names its final result."""

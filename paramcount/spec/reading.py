@@ -61,6 +61,7 @@ def read_mapping(node: Mapping, context: Context) -> ItemSyntax:
     elif not modifiers:
         raise wrong(node, "found nothing where a layer was expected", "write `kind: arguments`")
     item.plain = not modifiers
+    item.marks = any(key in modifiers for key in ("name", "into", "share", "push", "only", "frozen"))
     if item.name and item.name.constant:
         context.declared.setdefault(item.name.text, item.name.position)
     for each in item.into:
