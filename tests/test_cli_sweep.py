@@ -162,3 +162,9 @@ def test_wrong_budgets(capsys, arguments, message):
 
 def test_amounts():
     assert [amount(each) for each in ("300M", "5e9", "14MiB", "1.5 G", "1,000")] == [3e8, 5e9, 14 * 2**20, 1.5e9, 1000]
+
+
+def test_many_entries_of_lists_leave_the_figures_in_the_table(capsys):
+    out, _, code = run(capsys, "sweep", "ofa_mobilenet_v3", "kernels[*]=3,5,7", "--random", "5")
+    assert code == 0
+    assert out.splitlines()[0].split()[-3:] == ["params", "macs", "activations"]

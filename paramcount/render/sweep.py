@@ -20,7 +20,8 @@ def table(found: Sweep, columns: Sequence[str], width: int | None = None, encodi
     cells = {
         name: [terminal.written(shown(value), encoding) for value in found.columns[name].tolist()] for name in columns
     }
-    dropped = [name for name in reversed(columns) if name not in found.variables]
+    entries = [name for name in reversed(columns) if "[" in name]  # of lists; a file holds them all
+    dropped = entries + [name for name in reversed(columns) if name not in found.variables]
     fit(cells, {name: name for name in cells}, width, encoding, dropped, {})
     sides = ["left" if found.columns[name].dtype == object else "right" for name in cells]
     return aligned([list(cells), *zip(*cells.values(), strict=True)], sides)
