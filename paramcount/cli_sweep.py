@@ -215,8 +215,8 @@ def spread(text: str, whole: str) -> list[Any]:
     """The numbers of a range, both ends included."""
     from fractions import Fraction
 
-    parts = [number_or_none(part) for part in text.split(":")]
-    if None in parts:
+    parts = [each for each in map(number_or_none, text.split(":")) if each is not None]
+    if len(parts) < text.count(":") + 1:
         raise ArgumentError(f"{quote(text)} is no range of numbers", hint="write `first:last` or `first:last:step`")
     first, last, step = (*parts, 1)[:3]
     if not step or (last - first) / step < 0:

@@ -113,7 +113,7 @@ def test_what_is_no_network_is_marked_with_its_reason():
     assert found.valid.tolist() == [False, False, True, True, False, False]
     assert found.columns["params"].tolist()[:2] == [0, 0]
     assert "153.6 is not a whole number" in found.reasons[found.reason[0]]
-    assert "109.7142857 is not a whole number" in found.error(4)
+    assert "109.7142857 is not a whole number" in (found.error(4) or "")
     assert found.error(2) is None
 
 
