@@ -8,10 +8,9 @@ from paramcount.report import count
 from paramcount.shipped import shipped_networks
 
 OWNER = "transformers/"
-NOT_SHIPPED = {
-    "vit-base-patch16-224/ViTForImageClassification": "torchvision's vit_b_16, which `vit` is held to",
-    "vit-base-patch16-224-in21k/ViTModel": "ends in a pooler that torchvision's ViT does not have",
-    "vit-large-patch16-224/ViTForImageClassification": "torchvision's vit_l_16",
+AS_TORCHVISION = {  # the reference of a network that is this model too, though it is named for torchvision's
+    "vit-base-patch16-224/ViTForImageClassification": "torchvision/vit_b_16",
+    "vit-large-patch16-224/ViTForImageClassification": "torchvision/vit_l_16",
 }
 
 
@@ -32,6 +31,7 @@ def networks():
     """Every shipped network that stands for such a model, by that name."""
     pairs = [(network.reference, network) for _, network in shipped_networks() if network.reference]
     named = [(reference.removeprefix(OWNER), network) for reference, network in pairs if reference.startswith(OWNER)]
+    named += [(name, dict(pairs)[reference]) for name, reference in AS_TORCHVISION.items()]
     assert len(dict(named)) == len(named), "two networks stand for one model"
     return dict(named)
 
@@ -87,14 +87,13 @@ def test_counts_as_transformers_by_kind(records, matched):
     }
 
 
-def test_every_measured_model_is_shipped_or_has_a_reason(records, matched):
-    assert not matched.keys() & NOT_SHIPPED.keys()
-    assert matched.keys() | NOT_SHIPPED.keys() == records.keys()
+def test_every_measured_model_is_shipped(records, matched):
+    assert matched.keys() == records.keys()
 
 
 def test_inputs_are_as_long_as_the_measured(records, matched):
-    """128 tokens everywhere, the default of the specs, but for the fixed text of CLIP and the frames of Whisper."""
-    lengths = {"ids 1x77 + image 1x3x224x224", "mel 1x80x3000, dec 1x128", "mel 1x128x3000, dec 1x128"}
+    """128 tokens, the default of the specs, but for pictures, the fixed text of CLIP, and the frames of Whisper."""
+    lengths = {"ids 1x77 + image 1x3x224x224", "mel 1x80x3000, dec 1x128", "mel 1x128x3000, dec 1x128", "1x3x224x224"}
     for name in matched:
         given = records[name]["flops_input"].removeprefix("input_")
         assert given.startswith(("ids 1x128", "enc 1x128, dec 1x128")) or given in lengths, name

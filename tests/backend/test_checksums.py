@@ -55,6 +55,7 @@ VARIANTS = {  # instead of the one with the fewest parameters
     "deeplab_v3": "mobilenet_v3_large",  # with its auxiliary head
     "fcn": "resnet50",
     "unet": "unpadded",
+    "vit": "b_16",  # with its classes
 }
 
 
