@@ -5,7 +5,7 @@ Run by hand, in an environment of its own, which is large:
     pip install torch==2.13.0 transformers==5.24.0 -e .[test]
     python -m pytest tests/parity/test_transformers.py
 
-Each family but CLIP is built small, with random weights, and both sides compute in float64 (our scores of attention in
+Each family is built small, with random weights, and both sides compute in float64 (our scores of attention in
 float32). Below, a family's modules stand in the order in which our layers come; `name@function` says how a fused
 tensor falls apart.
 """
@@ -378,6 +378,25 @@ CASES = [
         "decoder.block",
     ),
     Case(
+        "mt5",
+        SMALL | {"hidden": 192, "S": T},
+        "MT5 ForConditionalGeneration",
+        {
+            "vocab_size": 1000,
+            "d_model": 64,
+            "d_kv": 64,
+            "d_ff": 192,
+            "num_layers": 2,
+            "num_heads": 4,
+            "decoder_start_token_id": 0,
+            "tie_word_embeddings": False,
+        },
+        t5_encoder("wi_0", "wi_1"),
+        T5_DECODER + "layer.2.DenseReluDense.wi_0 layer.2.DenseReluDense.wi_1 layer.2.DenseReluDense.wo",
+        "decoder.final_layer_norm lm_head",
+        "decoder.block",
+    ),
+    Case(
         "whisper",
         SMALL,
         "Whisper ForConditionalGeneration",
@@ -404,6 +423,30 @@ CASES = [
         "model.decoder.layers",
     ),
 ]
+
+# Its widths and sizes of inputs are the spec's own: they are no variables.
+COMPARED = (
+    "layer_norm1 self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj layer_norm2 mlp.fc1 mlp.fc2"
+)
+CLIP = Case(
+    "clip",
+    {"depth": 2, "out": 32},
+    "CLIP Model",
+    {
+        "projection_dim": 32,
+        "text_config": {"num_hidden_layers": 2, "projection_dim": 32},
+        "vision_config": {"num_hidden_layers": 2, "projection_dim": 32},
+    },
+    "text_model.embeddings.token_embedding text_model.embeddings.position_embedding "
+    + " ".join(within(f"text_model.encoder.layers.{layer}", COMPARED) for layer in (0, 1))
+    + " text_model.final_layer_norm text_projection vision_model.embeddings.patch_embedding "
+    "vision_model.embeddings.class_embedding@plain vision_model.embeddings.position_embedding "
+    "vision_model.pre_layrnorm",
+    COMPARED,
+    "vision_model.post_layernorm visual_projection logit_scale@plain",
+    "vision_model.encoder.layers",
+    49408,
+)
 
 
 def turned(weight: np.ndarray) -> np.ndarray:
@@ -458,7 +501,9 @@ def theirs(case: Case, model: Any) -> list[np.ndarray]:
             module = modules[name]
             kind = type(module).__name__
             weight = state[f"{name}.weight"]
-            if weight.ndim == 3:
+            if weight.ndim == 4:
+                weight = weight.transpose(2, 3, 1, 0)
+            elif weight.ndim == 3:
                 weight = weight.transpose(2, 1, 0)
             elif weight.ndim == 2 and kind not in ("Conv1D",) and "Embedding" not in kind:
                 weight = weight.T
@@ -473,12 +518,10 @@ def theirs(case: Case, model: Any) -> list[np.ndarray]:
     return found
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.spec}-{case.model.split()[0]}")
-def test_same_outputs(case):
+def built(case: Case, suffix: str = "Config", **more: Any) -> Any:
+    """The model of transformers with random weights, norms' scales around where they start."""
     family, head = case.model.split()
     torch.manual_seed(0)
-    suffix = "TextConfig" if family == "Gemma3" else "Config"
-    more = {"experts_implementation": "eager"} if "experts" in case.block else {}
     config = getattr(transformers, family + suffix)(**case.config, attn_implementation="eager", **more)
     model = getattr(transformers, family + head)(config).double().eval()
     with torch.no_grad():
@@ -486,36 +529,66 @@ def test_same_outputs(case):
             if not name.endswith(("A_log", ".D")):
                 centre = tensor.ndim == 1 and "norm" in name.lower() and name.endswith("weight") and tensor.mean() > 0.5
                 tensor.normal_(float(centre), 0.15)
-        tokens = torch.randint(2, case.vocab, (1, T))
         for name, buffer in model.named_buffers():
             if name.endswith("e_score_correction_bias"):
                 buffer.normal_(0, 0.1)
-        given = {"input_ids": tokens}
-        if config.is_encoder_decoder:
-            given["decoder_input_ids"] = tokens
-        if family == "Whisper":
-            del given["input_ids"]
-            given["input_features"] = torch.randn(1, 80, 3000, dtype=torch.float64)
-        expected = model(**given)[0][0].numpy()
+    return model
 
-    network = load(case.spec, T=T, **case.variables)
-    graph = network.expand(False, fold=False)
+
+def ours(case: Case, graph: Any, model: Any, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The spec's outputs, with the model's weights."""
     declared = [(path, name, tensor) for path, layer in tensors(graph).items() for name, tensor in layer.items()]
-    arrays = theirs(case, model)
     params: dict[str, dict[str, Any]] = {}
     buffers: dict[str, dict[str, Any]] = {}
     with jax.enable_x64(True):
-        for (path, name, tensor), array in zip(declared, arrays, strict=True):
+        for (path, name, tensor), array in zip(declared, theirs(case, model), strict=True):
+            assert array.size == tensor.param.size * int(np.prod(tensor.experts)), (path, name)
             (buffers if tensor.is_buffer else params).setdefault(path, {})[name] = jax.numpy.asarray(
                 array.reshape(tensor.shape)
             )
-            assert array.size == tensor.param.size * int(np.prod(tensor.experts)), (path, name)
-        inputs = {name: jax.numpy.asarray(tokens[0].numpy()) for name in graph.inputs}
-        if "types" in inputs:
-            inputs["types"] = inputs["types"] * 0
-        if "mel" in inputs:
-            inputs["mel"] = jax.numpy.asarray(given["input_features"][0].T.numpy())
-        outputs, _ = jax.jit(lambda params, inputs: evaluate(graph, params, buffers, inputs))(params, inputs)
-    output = np.asarray(next(iter(outputs.values())))
+        given = {name: jax.numpy.asarray(array) for name, array in inputs.items()}
+        outputs, _ = jax.jit(lambda params, inputs: evaluate(graph, params, buffers, inputs))(params, given)
+    return {name: np.asarray(value) for name, value in outputs.items()}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.spec}-{case.model.split()[0]}")
+def test_same_outputs(case):
+    family = case.model.split()[0]
+    more = {"experts_implementation": "eager"} if "experts" in case.block else {}
+    model = built(case, "TextConfig" if family == "Gemma3" else "Config", **more)
+    tokens = torch.randint(2, case.vocab, (1, T))
+    given = {"input_ids": tokens}
+    if model.config.is_encoder_decoder:
+        given["decoder_input_ids"] = tokens
+    if family == "Whisper":
+        del given["input_ids"]
+        given["input_features"] = torch.randn(1, 80, 3000, dtype=torch.float64)
+    with torch.no_grad():
+        expected = model(**given)[0][0].numpy()
+
+    graph = load(case.spec, T=T, **case.variables).expand(False, fold=False)
+    inputs = {name: tokens[0].numpy() for name in graph.inputs}
+    if "types" in inputs:
+        inputs["types"] = inputs["types"] * 0
+    if "mel" in inputs:
+        inputs["mel"] = given["input_features"][0].T.numpy()
+    output = next(iter(ours(case, graph, model, inputs).values()))
     spread = np.abs(expected - expected.mean(0)).max()
     assert np.abs(output - expected).max() < TOLERANCE * spread
+
+
+def test_same_outputs_of_clip():
+    model = built(CLIP)
+    tokens = torch.randint(2, CLIP.vocab - 2, (1, 77))
+    tokens[0, -1] = CLIP.vocab - 1  # the text's end, which transformers looks for and the spec has last
+    picture = torch.randn(1, 3, 224, 224, dtype=torch.float64)
+    with torch.no_grad():
+        found = model(input_ids=tokens, pixel_values=picture)
+    expected = {"words": found.text_embeds[0], "seen": found.image_embeds[0], "match": found.logits_per_text[0, 0]}
+
+    graph = load(CLIP.spec, **CLIP.variables).expand(False, fold=False)
+    inputs = {"text": tokens[0].numpy(), "picture": picture[0].permute(1, 2, 0).numpy()}
+    outputs = ours(CLIP, graph, model, inputs)
+    assert outputs.keys() == expected.keys()
+    for name, value in expected.items():
+        assert np.abs(outputs[name] - value.numpy()).max() < TOLERANCE * np.abs(value.numpy()).max(), name
