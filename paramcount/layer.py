@@ -82,8 +82,7 @@ class Param(NamedTuple):
         return product(self.axes.values())
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """What running once costs: multiply-accumulates of contractions, and all other operations beside them.
 
     >>> Work(macs=864, elementwise=32).flops
@@ -98,10 +97,10 @@ class Work:
         """Two for each multiply-accumulate: this is the only place that says so."""
         return 2 * self.macs
 
-    def __add__(self, other: Work) -> Work:
+    def __add__(self, other: Work) -> Work:  # type: ignore[override]
         return Work(self.macs + other.macs, self.elementwise + other.elementwise)
 
-    def __mul__(self, times: Size) -> Work:
+    def __mul__(self, times: Size) -> Work:  # type: ignore[override]
         return Work(self.macs * times, self.elementwise * times)
 
 
