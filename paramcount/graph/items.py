@@ -13,6 +13,7 @@ from paramcount.layer import Item
 from paramcount.layers.merge import AddValues, MultiplyValues, SubtractValues
 from paramcount.numeric import decide
 
+ADD, SUBTRACT, MULTIPLY = AddValues(), SubtractValues(), MultiplyValues()
 Path = Any  # "prev", a name, or a list of items that starts at `prev`
 
 
@@ -89,7 +90,7 @@ class Residual(Item):
                     f"the residual's body gives {result.shape}, but {arrived.shape} arrived",
                     hint="give a projection path with `add:`, or a condition: `residual: {if: ..., body: [...]}`",
                 )
-            builder.merge(AddValues(), (arrived, result), builder.free("add"))
+            builder.merge(ADD, (arrived, result), builder.free("add"))
         builder.close("residual")
 
 
@@ -127,7 +128,7 @@ class Add(Merge):
     kind = "add"
 
     def operation(self) -> Any:
-        return AddValues()
+        return ADD
 
 
 class Subtract(Merge):
@@ -141,7 +142,7 @@ class Subtract(Merge):
     kind = "subtract"
 
     def operation(self) -> Any:
-        return SubtractValues()
+        return SUBTRACT
 
 
 class Multiply(Merge):
@@ -155,7 +156,7 @@ class Multiply(Merge):
     kind = "multiply"
 
     def operation(self) -> Any:
-        return MultiplyValues()
+        return MULTIPLY
 
 
 @dataclass(eq=False)

@@ -130,7 +130,7 @@ class SpecItem(Item):
             return
         shape = arriving(builder)
         if syntax.when is not None and not flag(syntax.when, bindings, shape):
-            builder.build(Skip(syntax.names(bindings, shape)))
+            Skip(syntax.names(bindings, shape)).place(builder, name)
             return
         item = syntax.make(bindings, shape) if syntax.make else None
         if syntax.marks or item is None:
