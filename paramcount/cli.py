@@ -33,7 +33,10 @@ examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are ours."""
+    """A parser whose errors are ours; its texts stand as they are written."""
+
+    def __init__(self, **texts: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **texts)
 
     def error(self, message: str) -> NoReturn:
         raise ArgumentError(message, hint="`paramcount --help` shows what there is")
@@ -68,8 +71,6 @@ def parser(verify: bool) -> Parser:
         usage=USAGE,
         description=DESCRIPTION,
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
     add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec or a file, and one of its variants")

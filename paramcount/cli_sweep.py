@@ -41,8 +41,6 @@ def sweep_parser() -> Parser:
         usage="paramcount sweep SPEC[:VARIANT] NAME=VALUES ... [options]",
         description="Count every combination of the values of a spec's variables.",
         epilog=SWEEP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
     add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec or a file, and one of its variants")
@@ -67,8 +65,6 @@ def solve_parser() -> Parser:
         usage="paramcount solve SPEC[:VARIANT] NAME --max-macs 300M [options]",
         description="Find the largest value of a variable within a budget, and count the network there.",
         epilog=SOLVE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
     add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec or a file, and one of its variants")

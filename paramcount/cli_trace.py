@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-
 from paramcount.cli import Parser, at_least_one
 from paramcount.errors import needs_jax
 
@@ -42,8 +40,6 @@ def parser() -> Parser:
         usage=USAGE,
         description="Count what a JAX function costs: multiply-accumulates, FLOPs, elementwise operations.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
     add("function", metavar="MODULE:FUNCTION", help="what to trace; modules in this directory are found")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-
 from paramcount.cli import Parser
 from paramcount.errors import ArgumentError, quote
 
@@ -45,8 +43,6 @@ def parser() -> Parser:
         usage="paramcount zoo [WORD] [--format json]",
         description="List the shipped specs and what each costs.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("word", metavar="WORD", nargs="?", help="only those with WORD in name:variant or reference")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="table or json (default table)")
