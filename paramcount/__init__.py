@@ -85,9 +85,9 @@ def __getattr__(name: str) -> "Any":
     from importlib import import_module
 
     if name in NAMES:
-        from paramcount.errors import needs_jax
+        from paramcount.errors import needs
 
-        with needs_jax(name):
+        with needs(name):
             found = getattr(import_module(f"paramcount.{NAMES[name]}"), name)
     elif name[:1].isupper() and name in kinds():
         from paramcount.layers import find

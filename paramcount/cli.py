@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from paramcount.errors import ArgumentError, CheckError, ParamcountError, needs_jax, quote
+from paramcount.errors import ArgumentError, CheckError, ParamcountError, needs, quote
 
 USAGE = "paramcount [verify] SPEC[:VARIANT] [options]"
 DESCRIPTION = "Count what a network costs: parameters, multiply-accumulates, FLOPs, activations, bytes."
@@ -226,7 +226,7 @@ def run_verify(network: Any, options: argparse.Namespace) -> int:
     from paramcount.render import terminal
     from paramcount.report import count
 
-    with needs_jax("verify"):
+    with needs("verify"):
         from paramcount.backend.verify import verify
 
     outcome = verify(network, train=options.train, freeze=options.freeze)

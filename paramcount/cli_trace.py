@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paramcount.cli import Parser, at_least_one
-from paramcount.errors import needs_jax
+from paramcount.errors import needs
 
 USAGE = 'paramcount trace MODULE:FUNCTION --args "TYPE[SIZES]" ... [options]'
 EXAMPLES = """\
@@ -19,7 +19,7 @@ def run(arguments: list[str]) -> int:
     options = parser().parse(arguments)
     from paramcount.render import terminal
 
-    with needs_jax("trace"):
+    with needs("trace"):
         from paramcount.backend.described import traced
     report = traced(options.function, options.args, options.trips, not options.no_strict)
     if options.format == "json":

@@ -100,15 +100,33 @@ class MissingPackageError(ParamcountError, ImportError):
     """An optional package is needed and not installed."""
 
 
+EXTRAS = {  # what each optional package is installed with
+    "jax": "jax",
+    "jaxlib": "jax",
+    "optax": "train",
+    "safetensors": "train",
+    "tqdm": "train",
+    "pyarrow": "parquet",
+    "matplotlib": "plot",
+    "dask": "dask",
+    "distributed": "dask",
+    "torch": "",
+}
+SPELLED = {"jax": "JAX", "jaxlib": "JAX", "torch": "PyTorch", "dask": "Dask", "distributed": "Dask"}
+
+
 @contextmanager
-def needs_jax(what: str) -> Iterator[None]:
-    """Around an import that `what` needs: raises MissingPackageError, with how to get it, where JAX is missing."""
+def needs(what: str) -> Iterator[None]:
+    """Around an import that `what` needs: raises MissingPackageError, with how to get it, where it is missing."""
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name not in ("jax", "jaxlib"):
+        missing = (error.name or "").partition(".")[0]
+        if missing not in EXTRAS:
             raise
-        raise MissingPackageError(f"{quote(what)} needs JAX", hint='pip install "paramcount[jax]"') from error
+        install = f'"paramcount[{EXTRAS[missing]}]"' if EXTRAS[missing] else missing
+        message = f"{quote(what)} needs {SPELLED.get(missing, missing)}"
+        raise MissingPackageError(message, hint=f"pip install {install}") from error
 
 
 def printable(text: str, limit: int = 120) -> str:

@@ -47,5 +47,6 @@ def test_command_extras_and_license(wheel):
     metadata = wheel.read(f"{info}/METADATA").decode()
     needed = [line.split(":")[1].strip() for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
     assert sorted(name for name in needed if ";" not in name) == ["numpy", "pyyaml", "tabulate"]
-    assert set(re.findall(r"^Provides-Extra: (\w+)$", metadata, re.M)) == {"jax", "parquet", "test", "peers", "dev"}
+    extras = {"jax", "train", "parquet", "plot", "dask", "test", "peers", "dev"}
+    assert set(re.findall(r"^Provides-Extra: (\w+)$", metadata, re.M)) == extras
     assert "MIT License" in wheel.read(f"{info}/licenses/LICENSE").decode()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from paramcount.errors import ArgumentError, MissingPackageError, quote
+from paramcount.errors import ArgumentError, needs, quote
 from paramcount.sweeping import Sweep
 
 FORMATS = ("csv", "json", "parquet")
@@ -25,11 +25,8 @@ class RowFile:
         if self.format not in FORMATS:
             raise ArgumentError(f"{quote(path)} is no file of rows", hint="a name that ends in .csv, .json or .parquet")
         if self.format == "parquet":
-            try:
+            with needs(path):
                 import pyarrow.parquet  # noqa: F401
-            except ModuleNotFoundError as error:
-                message = "Parquet needs pyarrow"
-                raise MissingPackageError(message, hint='pip install "paramcount[parquet]"') from error
             return
         try:
             self.stream = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115

@@ -28,7 +28,7 @@ from paramcount.backend.walker import (  # noqa: E402
     used_inputs,
     walk,
 )
-from paramcount.errors import MissingPackageError, ParamcountError, needs_jax  # noqa: E402
+from paramcount.errors import MissingPackageError, ParamcountError, needs  # noqa: E402
 
 scope = jax.named_scope
 
@@ -410,13 +410,13 @@ def test_even_kernel_leaves_out_its_padded_taps():
 
 def test_without_jax_the_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(MissingPackageError, match="`walking` needs JAX") as caught, needs_jax("walking"):
+    with pytest.raises(MissingPackageError, match="`walking` needs JAX") as caught, needs("walking"):
         import jax  # noqa: F401
     assert caught.value.hint == 'pip install "paramcount[jax]"'
 
 
 def test_another_missing_module_is_no_matter_of_jax():
-    with pytest.raises(ModuleNotFoundError, match="no_such_module"), needs_jax("walking"):
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"), needs("walking"):
         import_module("no_such_module")
 
 

@@ -1,0 +1,1 @@
+"""Training a network that was counted: losses, metrics, data, checkpoints, the loop."""
