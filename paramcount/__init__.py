@@ -14,6 +14,14 @@ if TYPE_CHECKING:  # for editors
 
     from paramcount.backend.rules import register_rule
     from paramcount.backend.trace import trace
+    from paramcount.backend.training.auc import auc
+    from paramcount.backend.training.ctc import ctc_loss
+    from paramcount.backend.training.data import Batches, read_data
+    from paramcount.backend.training.loader import torch_batches
+    from paramcount.backend.training.losses import softmax_cross_entropy
+    from paramcount.backend.training.metrics import accuracy, top_k_accuracy
+    from paramcount.backend.training.result import Epoch, Training
+    from paramcount.backend.training.train import train
     from paramcount.backend.verify import verify
     from paramcount.column import Column
     from paramcount.errors import (
@@ -56,6 +64,14 @@ if TYPE_CHECKING:  # for editors
 HOMES = {
     "backend.rules": "register_rule",
     "backend.trace": "trace",
+    "backend.training.auc": "auc",
+    "backend.training.ctc": "ctc_loss",
+    "backend.training.data": "Batches read_data",
+    "backend.training.loader": "torch_batches",
+    "backend.training.losses": "softmax_cross_entropy",
+    "backend.training.metrics": "accuracy top_k_accuracy",
+    "backend.training.result": "Epoch Training",
+    "backend.training.train": "train",
     "backend.verify": "verify",
     "column": "Column",
     "expect": "check",

@@ -26,6 +26,7 @@ examples:
   paramcount resnet --train --optimizer adam   what a step of training costs
   paramcount verify mobilenet_v2               build it in JAX and compare
   paramcount trace --help                      count a JAX function
+  paramcount train --help                      train it on a data set
   paramcount zoo                               every shipped spec and what it costs
   paramcount sweep --help                      many variants at once
   paramcount solve --help                      the largest within a budget
@@ -140,6 +141,10 @@ def run(arguments: list[str]) -> int:
         from paramcount.cli_sweep import run_solve, run_sweep
 
         return (run_sweep if arguments[0] == "sweep" else run_solve)(arguments[1:])
+    if arguments[:1] == ["train"]:
+        from paramcount.cli_train import run as run_train
+
+        return run_train(arguments[1:])
     verify = arguments[:1] == ["verify"]
     options = parser(verify).parse(arguments[verify:])
     for path in options.plugin:

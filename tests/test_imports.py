@@ -28,7 +28,7 @@ LEVELS = [
     ("sweeping",),
     ("solving",),
     ("expect", "render", "backend"),
-    ("cli", "cli_trace", "cli_zoo", "cli_sweep"),
+    ("cli", "cli_trace", "cli_zoo", "cli_sweep", "cli_train"),
     ("__main__", "__init__"),
 ]
 APART = ("render", "backend")  # on one level, and never import one another
@@ -36,6 +36,7 @@ ALLOWED = {  # upward, inside a function
     ("report", "render"),  # a report shows itself
     ("traced", "render"),
     ("cli", "__init__"),  # the version
+    ("graph", "backend"),  # a network runs itself
     ("layers", "graph"),  # the contract of own kinds
     ("layers", "spec"),  # a plugin's kind may not have the name of a form
     ("layers", "backend"),

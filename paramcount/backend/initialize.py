@@ -84,3 +84,19 @@ def values(tensor: Tensor, seed: int, place: str) -> numpy.ndarray:
     drawn = generator.standard_normal(tensor.shape, numpy.float32)
     drawn *= 0.02 if init == "normal" else prod(tensor.param.shape[:-1]) ** -0.5
     return drawn
+
+
+def split(graph: Graph, params: Tensors) -> tuple[Tensors, Tensors]:
+    """The tensors that are trained, and the frozen ones."""
+    declared = tensors(graph)
+    trained: Tensors = {}
+    kept: Tensors = {}
+    for path, each in params.items():
+        for name, tensor in each.items():
+            (kept if declared[path][name].frozen else trained).setdefault(path, {})[name] = tensor
+    return trained, kept
+
+
+def merged(first: Tensors, second: Tensors) -> Tensors:
+    """Two trees of tensors as one."""
+    return {path: first.get(path, {}) | second.get(path, {}) for path in first.keys() | second.keys()}

@@ -13,7 +13,7 @@ from jax import numpy as jnp
 
 from paramcount.backend.context import Context
 from paramcount.backend.evaluate import LayerError, evaluate
-from paramcount.backend.initialize import Tensors, shapes, tensors
+from paramcount.backend.initialize import Tensors, merged, shapes, split
 from paramcount.backend.inputs import input_shapes
 from paramcount.backend.verification import Check, Difference
 from paramcount.backend.walker import UncountedError, walk
@@ -71,13 +71,11 @@ def before_the_steps(leaf: Leaf, macs: int, found: int) -> int:
 
 def traced_macs(graph: Graph) -> tuple[Counter[int | None], Counter[int | None]]:
     """The MACs under each leaf's scope in the traced gradient, forward and backward; None is for those under none."""
-    frozen = {(path, name) for path, each in tensors(graph).items() for name, tensor in each.items() if tensor.frozen}
     params, buffers = shapes(graph)
-    trained, kept = split(params, frozen)
+    trained, kept = split(graph, params)
 
     def loss(trained: Tensors, kept: Tensors, buffers: Tensors, inputs: dict[str, Any]) -> tuple[Any, Tensors]:
-        tensors = {path: trained.get(path, {}) | kept.get(path, {}) for path in trained.keys() | kept.keys()}
-        outputs, after = evaluate(graph, tensors, buffers, inputs, Context(train=True))
+        outputs, after = evaluate(graph, merged(trained, kept), buffers, inputs, Context(train=True))
         losses = [cross_entropy(each) for each in outputs.values() if jnp.issubdtype(each.dtype, jnp.floating)]
         return sum(losses, jnp.zeros(())), after
 
@@ -87,15 +85,6 @@ def traced_macs(graph: Graph) -> tuple[Counter[int | None], Counter[int | None]]
         found = re.findall(r"§(\d+)", tally.scope)
         sides["transpose(" in tally.scope][int(found[-1]) if found else None] += tally.macs
     return sides
-
-
-def split(params: Tensors, frozen: set[tuple[str, str]]) -> tuple[Tensors, Tensors]:
-    """The tensors that are trained, and the frozen ones."""
-    trained, kept = {}, {}
-    for path, each in params.items():
-        for name, tensor in each.items():
-            (kept if (path, name) in frozen else trained).setdefault(path, {})[name] = tensor
-    return trained, kept
 
 
 def cross_entropy(output: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paramcount.errors import ArgumentError, Position, SpecError, printable, quote
+from paramcount.errors import ArgumentError, Position, SpecError, needs, printable, quote
 from paramcount.fields import Sizes
 from paramcount.graph.builder import Builder
 from paramcount.graph.tree import Graph, Value
@@ -56,6 +56,46 @@ class Network:
         if training not in self.graphs:
             self.graphs[training] = self.expand(training)
         return self.graphs[training]
+
+    def init(self, seed: int = 0) -> tuple[Any, Any]:
+        """The first parameters and buffers in JAX: float32 arrays by the path of their row and their name.
+
+        Needs JAX.
+
+        >>> from paramcount.layers.dense import Dense
+        >>> params, buffers = Network([Dense(10)], input=784).init()
+        >>> params["dense0"]["weight"].shape, params["dense0"]["bias"].shape, buffers
+        ((784, 10), (10,), {})
+        """
+        with needs("init"):
+            from paramcount.backend.initialize import initialize
+        return initialize(self.graph(), seed)
+
+    def apply(
+        self,
+        params: Any,
+        x: Any,
+        buffers: Any = None,
+        *,
+        train: bool = False,
+        key: Any = None,
+        axis_name: str | None = None,
+    ) -> Any:
+        """What the network makes of one example in JAX: a pure function, for `jit`, `vmap`, `grad` and the like.
+
+        `x` is one array of the input's sizes, or several by name; the result is one array, or several by label. With
+        `train` it is the result and the new buffers; dropout then takes its random numbers from `key`, and batch norm
+        its statistics from the axis of `vmap` that has the name `axis_name`. Raises ShapeError for other sizes.
+
+        >>> from paramcount.layers.dense import Dense
+        >>> network = Network([Dense(10)], input=784)
+        >>> params, buffers = network.init()
+        >>> network.apply(params, [0.0] * 784).tolist()  # the bias, which starts at zero
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        """
+        with needs("apply"):
+            from paramcount.backend.apply import apply
+        return apply(self, params, x, buffers, train=train, key=key, axis_name=axis_name)
 
     def expand(self, training: bool, fold: bool = True) -> Graph:
         """The tree, made anew; without `fold` each pass of a loop stands alone, equal or not."""

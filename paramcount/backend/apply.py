@@ -1,0 +1,75 @@
+"""Applying a network to arrays in JAX: what goes in and what comes out, checked against its shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jax import numpy as jnp
+
+from paramcount.backend.context import Context
+from paramcount.backend.evaluate import LayerError, evaluate
+from paramcount.backend.initialize import Tensors
+from paramcount.errors import ArgumentError, ShapeError, quote
+from paramcount.graph.network import Network
+from paramcount.graph.tree import Graph
+
+
+def apply(
+    network: Network,
+    params: Tensors,
+    x: Any,
+    buffers: Tensors | None = None,
+    *,
+    train: bool = False,
+    key: Any = None,
+    axis_name: str | None = None,
+) -> Any:
+    """What a network makes of one example; see `Network.apply`."""
+    graph = network.graph(train)
+    inputs = named_inputs(graph, x)
+    try:
+        outputs, after = evaluate(graph, params, buffers or {}, inputs, Context(train, key, axis_name))
+    except LayerError as error:
+        if not isinstance(error.__cause__, KeyError):
+            raise
+        missing = quote(error.__cause__.args[0])
+        hint = "`network.init()` gives the parameters, and the buffers beside them"
+        raise ArgumentError(f"{quote(error.path)}: there is no tensor {missing}", hint) from error
+    result = single(outputs)
+    return (result, after) if train else result
+
+
+def named_inputs(graph: Graph, x: Any, batched: bool = False) -> dict[str, Any]:
+    """The arrays of a network's inputs by name, from one array where there is one input, with their shapes checked.
+
+    With `batched` they have a leading axis. Raises ArgumentError for names, ShapeError for shapes and types.
+    """
+    if not isinstance(x, Mapping):
+        if len(graph.inputs) > 1:
+            names = ", ".join(map(quote, graph.inputs))
+            raise ArgumentError("the network has several inputs", hint=f"give a mapping with {names}")
+        x = {next(iter(graph.inputs)): x}
+    if set(x) != set(graph.inputs):
+        names = ", ".join(map(quote, graph.inputs))
+        raise ArgumentError(f"the network's inputs are {names}, not {', '.join(map(quote, x))}")
+    arrays = {name: jnp.asarray(x[name]) for name in graph.inputs}
+    for name, array in arrays.items():
+        shape, tokens = graph.inputs[name].shape, graph.inputs[name].shape.layout == "tokens"
+        wanted = (*array.shape[:1], *shape.sizes) if batched else shape.sizes
+        if array.shape != wanted or (batched and not array.ndim):
+            found, axes = array.shape[1:] if batched else array.shape, " after the batch" if batched else ""
+            alike = not batched and found[1:] == shape.sizes
+            hint = "the network takes one example: put `jax.vmap` around it" if alike else ""
+            raise ShapeError(f"{quote(name)} has the sizes {found}{axes}, and the network takes {shape.sizes}", hint)
+        if tokens and not jnp.issubdtype(array.dtype, jnp.integer):
+            raise ShapeError(f"{quote(name)} are tokens, whole numbers, not {array.dtype}")
+        if not tokens and not jnp.issubdtype(array.dtype, jnp.floating):
+            hint = "e.g. x / 255 for the bytes of pixels, or x.astype(float32)"
+            raise ShapeError(f"{quote(name)} must be of floating point, not {array.dtype}", hint)
+    return arrays
+
+
+def single(outputs: dict[str, Any]) -> Any:
+    """The output alone where there is one, else all by their labels."""
+    return next(iter(outputs.values())) if len(outputs) == 1 else outputs

@@ -1,0 +1,44 @@
+"""The optimizers of training, which are optax's: by name those whose cost is counted, or any other of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paramcount.errors import ArgumentError, needs, quote
+from paramcount.training import OPTIMIZERS
+
+
+def optimizer(given: Any, learning_rate: Any) -> Any:
+    """An optax transformation from a name (`sgd`, `momentum` of 0.9, `adam`) and its learning rate, or from itself.
+
+    Raises ArgumentError for what is neither, MissingPackageError without optax.
+
+    >>> optimizer("adam", 1e-3).init({"w": 0.0})[0].count.item()
+    0
+    """
+    with needs("training"):
+        import optax
+    if isinstance(given, str):
+        made = {"sgd": optax.sgd, "momentum": momentum, "adam": optax.adam}
+        if given not in made:
+            hint = f"one of {', '.join(OPTIMIZERS)}; or, in Python, any transformation of optax"
+            raise ArgumentError(f"unknown optimizer {quote(given)}", hint, argument="optimizer")
+        if not (callable(learning_rate) or is_rate(learning_rate)):
+            message = f"a learning rate is a positive number, or a schedule of optax, not {quote(learning_rate)}"
+            raise ArgumentError(message, argument="learning_rate")
+        return made[given](learning_rate)
+    if not (hasattr(given, "init") and hasattr(given, "update")):
+        hint = "a name, or a transformation of optax, e.g. optax.adamw(1e-3)"
+        raise ArgumentError(f"{quote(repr(given))} is no optimizer", hint, argument="optimizer")
+    return given
+
+
+def momentum(learning_rate: Any) -> Any:
+    import optax
+
+    return optax.sgd(learning_rate, momentum=0.9)
+
+
+def is_rate(given: Any) -> bool:
+    """Whether a number is positive and finite."""
+    return isinstance(given, (int, float)) and not isinstance(given, bool) and 0 < given < float("inf")

@@ -1,0 +1,42 @@
+"""The progress line of an epoch, which is tqdm's: rate, loss, time left. Quiet where stderr is no terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from time import perf_counter
+from typing import Any
+
+from paramcount.errors import needs
+
+REFRESH = 0.2  # seconds; to show a loss, the device must have come to it
+
+
+class Progress:
+    """A line for one epoch, around its steps: `with progress: progress.advance(examples, loss)`."""
+
+    def __init__(self, shown: bool, epoch: int, epochs: int, batches: Any) -> None:
+        self.bar: Any = None
+        self.read = perf_counter()
+        if not shown:
+            return
+        with needs("a progress line"):
+            from tqdm import tqdm
+        total = len(batches) if isinstance(batches, Sized) else None
+        self.bar = tqdm(total=total, desc=f"epoch {epoch} of {epochs}", unit="batch", leave=False, disable=None)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def advance(self, loss: Any) -> None:
+        """One step is done, with this loss."""
+        if self.bar is None or self.bar.disable:
+            return
+        now = perf_counter()
+        if now - self.read > REFRESH:
+            self.read = now
+            self.bar.set_postfix(loss=f"{float(loss):.4f}", refresh=False)
+        self.bar.update()

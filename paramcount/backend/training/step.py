@@ -1,0 +1,116 @@
+"""One step of training as a compiled function: the network on a batch, its loss, the gradient, the update."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+from jax import numpy as jnp
+
+from paramcount.backend.apply import named_inputs, single
+from paramcount.backend.evaluate import batched
+from paramcount.backend.initialize import Tensors, merged, split
+from paramcount.errors import ArgumentError
+from paramcount.graph.network import Network
+from paramcount.graph.tree import Graph
+
+Loss = Callable[[Any, Any], Any]
+
+
+class State(NamedTuple):
+    """All that a step changes. `params` are those that are trained, `kept` the frozen ones.
+
+    `earlier` are the parameters before the last updates, the newest first, where gradients arrive late.
+    """
+
+    params: Tensors
+    kept: Tensors
+    buffers: Tensors
+    optimizer: Any
+    step: Any
+    earlier: tuple[Tensors, ...] = ()
+
+    @property
+    def all_params(self) -> Tensors:
+        return merged(self.params, self.kept)
+
+
+class Step:
+    """The step of a network: `step(state, x, y)` gives the next state and the batch's loss.
+
+    `loss(outputs, y)` gives a number, or one for each example, of which the mean is taken. `transform(x)` makes the
+    network's inputs of the batch's. Each step's random numbers follow from the seed and the step's number alone.
+    """
+
+    def __init__(self, graph: Graph, loss: Loss, optimizer: Any, transform: Callable | None, seed: int) -> None:
+        self.graph = graph
+        self.loss = loss
+        self.optimizer = optimizer
+        self.transform = transform
+        self.seed = seed
+        self.compiled = jax.jit(self.run, donate_argnums=0)
+
+    def start(self, params: Tensors, buffers: Tensors, staleness: int = 0) -> State:
+        """The state before the first step, in memory of its own: a step takes it from its state."""
+        params, buffers = jax.tree.map(partial(jnp.array, copy=True), (params, buffers))
+        trained, kept = split(self.graph, params)
+        earlier = tuple(jax.tree.map(jnp.copy, trained) for _ in range(staleness))
+        return State(trained, kept, buffers, self.optimizer.init(trained), jnp.zeros((), jnp.int32), earlier)
+
+    def __call__(self, state: State, x: Any, y: Any) -> tuple[State, Any]:
+        return self.compiled(state, x, y)
+
+    def run(self, state: State, x: Any, y: Any) -> tuple[State, Any]:
+        import optax
+
+        read = state.earlier[-1] if state.earlier else state.params
+        key = jax.random.fold_in(jax.random.key(self.seed), state.step)
+        differentiate = jax.value_and_grad(self.loss_of, has_aux=True)
+        (loss, buffers), gradient = differentiate(read, state.kept, state.buffers, x, y, key)
+        updates, optimizer = self.optimizer.update(gradient, state.optimizer, state.params)
+        params = optax.apply_updates(state.params, updates)
+        earlier = (state.params, *state.earlier[:-1]) if state.earlier else ()
+        return State(params, state.kept, buffers, optimizer, state.step + 1, earlier), loss
+
+    def loss_of(self, params: Tensors, kept: Tensors, buffers: Tensors, x: Any, y: Any, key: Any) -> tuple[Any, Any]:
+        inputs = named_inputs(self.graph, self.transform(x) if self.transform else x, batched=True)
+        outputs, buffers = batched(self.graph, train=True)(merged(params, kept), buffers, inputs, key)
+        return number(self.loss(single(outputs), y)), buffers
+
+
+class Scorer:
+    """How well a network does: the mean over examples of `metric(outputs, y)`, in inference."""
+
+    def __init__(self, network: Network, metric: Loss, transform: Callable | None) -> None:
+        self.graph = network.graph()
+        self.metric = metric
+        self.transform = transform
+        self.compiled = jax.jit(self.run)
+
+    def run(self, params: Tensors, buffers: Tensors, x: Any, y: Any) -> Any:
+        inputs = named_inputs(self.graph, self.transform(x) if self.transform else x, batched=True)
+        outputs, _ = batched(self.graph)(params, buffers, inputs)
+        return number(self.metric(single(outputs), y))
+
+    def __call__(self, state: State, batches: Any) -> float:
+        """The score of all batches, each weighted by its examples."""
+        params = state.all_params
+        scores = [(self.compiled(params, state.buffers, x, y), length(x)) for x, y in batches]
+        if not scores:
+            raise ArgumentError("there is no batch to score")
+        return sum(float(score) * size for score, size in scores) / sum(size for _, size in scores)
+
+
+def number(value: Any) -> Any:
+    """A loss or a score as one number."""
+    return jnp.mean(value) if jnp.ndim(value) else value
+
+
+def length(x: Any) -> int:
+    """The examples of a batch. Raises ArgumentError where its arrays disagree."""
+    lengths = {len(leaf) if getattr(leaf, "ndim", 0) else 0 for leaf in jax.tree.leaves(x)}
+    if len(lengths) != 1 or 0 in lengths:
+        raise ArgumentError("the arrays of a batch must have one length", hint="their first axis is the examples'")
+    return lengths.pop()

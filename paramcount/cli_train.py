@@ -1,0 +1,125 @@
+"""`paramcount train`: a spec on a data set, from the shell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from paramcount.cli import Parser, at_least_one, complain, load_spec, warn
+from paramcount.errors import ArgumentError, needs
+
+USAGE = "paramcount train SPEC[:VARIANT] --data PATH [options]"
+EXAMPLES = """\
+PATH is a folder with MNIST's four files (gzipped or not), or a file .npz with x_train, y_train, x_test and y_test.
+Pixels of 0 to 255 are divided by 255, and images are shaped as the network's input where they have as many pixels.
+
+examples:
+  paramcount train mlp --data mnist --epochs 8 --lr 0.1
+  paramcount train lenet --data mnist --optimizer adam --lr 1e-3 --checkpoint lenet.safetensors
+  paramcount train lenet --data mnist --epochs 20 --checkpoint lenet.safetensors --resume
+  paramcount train mlp --data mnist --devices 8
+"""
+
+
+def run(arguments: list[str]) -> int:
+    """Train what the arguments name, and print each epoch and what came of it."""
+    options = parser().parse(arguments)
+    for path in options.plugin:
+        from paramcount.layers.plugin import load_plugin
+
+        load_plugin(path)
+    network = load_spec(options)
+    warn(network)
+    with needs("train"):
+        import jax
+
+        from paramcount.backend.training.data import Batches, read_data
+        from paramcount.backend.training.train import train
+    if options.coordinator:
+        jax.distributed.initialize(options.coordinator, options.processes, options.process)
+    if len(network.inputs) > 1:
+        raise ArgumentError("this command trains networks of one input", "`pc.train` in Python takes any")
+    data = read_data(options.data)
+    first = jax.process_index() == 0
+    batches: Any = Batches
+    if options.loader == "torch":
+        from paramcount.backend.training.loader import torch_batches as batches
+    try:
+        result = train(
+            network,
+            batches(data.train.x, data.train.y, options.batch, shuffle=not options.no_shuffle, seed=options.seed),
+            test=None if data.test is None else batches(data.test.x, data.test.y, options.batch, shuffle=False),
+            epochs=options.epochs,
+            optimizer=options.optimizer,
+            learning_rate=options.lr,
+            transform=fitting(network, data.train.x),
+            freeze=options.freeze,
+            seed=options.seed,
+            devices=options.devices,
+            staleness=options.staleness,
+            checkpoint=options.checkpoint,
+            resume=options.resume,
+            on_epoch=lambda epoch: print(epoch, flush=True) if first else None,
+            progress=first,
+        )
+    except KeyboardInterrupt:
+        kept = f"; {options.checkpoint} holds the last whole epoch, `--resume` goes on" if options.checkpoint else ""
+        complain(f"stopped{kept}")
+        return 130
+    if first and options.devices == 1:
+        from paramcount.backend.peak import matmul_peak
+
+        result = replace(result, peak=matmul_peak())
+    if first:
+        print(result)
+    return 0
+
+
+def fitting(network: Any, examples: Any) -> Any:
+    """What makes the network's inputs of stored examples: bytes as parts of one, shaped as the input."""
+    from math import prod
+
+    (shape,) = network.inputs.values()
+    sizes = examples.shape[1:]
+    if prod(sizes) != shape.elements:
+        hint = "its elements must be as many"
+        raise ArgumentError(f"the data's examples are {sizes}, and the network takes {shape.sizes}", hint)
+
+    def transform(x: Any) -> Any:
+        x = x.reshape(len(x), *shape.sizes)
+        if shape.layout == "tokens":
+            return x
+        return x.astype("float32") / 255 if x.dtype == "uint8" else x.astype("float32")
+
+    return transform
+
+
+def parser() -> Parser:
+    parser = Parser(
+        prog="paramcount train",
+        usage=USAGE,
+        description="Train a spec in JAX, and say how fast against what the machine can do.",
+        epilog=EXAMPLES,
+    )
+    add = parser.add_argument
+    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec or a file, and one of its variants")
+    add("--data", metavar="PATH", required=True, help="the data set: a folder or a file .npz")
+    add("--variant", metavar="V", help="the variant")
+    add("--set", metavar="NAME=VALUE", action="append", default=[], help="set a variable by hand; may come again")
+    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
+    add("--epochs", metavar="N", type=at_least_one, default=1, help="passes over the data (default 1)")
+    add("--batch", metavar="N", type=at_least_one, default=128, help="examples in a step (default 128)")
+    add("--lr", metavar="RATE", type=float, default=0.01, help="the learning rate (default 0.01)")
+    add("--optimizer", choices=("sgd", "momentum", "adam"), default="sgd", help="sgd, momentum or adam (default sgd)")
+    add("--freeze", metavar="PATTERN", action="append", default=[], help="train no rows of this path; may come again")
+    add("--seed", metavar="N", type=int, default=0, help="of first values, order and dropout (default 0)")
+    add("--no-shuffle", action="store_true", help="take the examples in the order of the data")
+    add("--loader", choices=("numpy", "torch"), default="numpy", help="what makes the batches (default numpy)")
+    add("--checkpoint", metavar="FILE", help="write all to this file (safetensors) after each epoch")
+    add("--resume", action="store_true", help="go on from the checkpoint")
+    add("--devices", metavar="N", type=at_least_one, default=1, help="divide each batch over N devices (default 1)")
+    add("--staleness", metavar="N", type=int, default=0, help="simulate gradients that arrive N updates late")
+    add("--coordinator", metavar="HOST:PORT", help="of several processes that train together: where the first is")
+    add("--processes", metavar="N", type=at_least_one, help="how many there are")
+    add("--process", metavar="I", type=int, help="which this is, from 0")
+    return parser
