@@ -93,8 +93,8 @@ def train(
         if not isfinite(mean):
             hint = "a smaller learning rate, or inputs of another scale"
             raise CheckError(f"the loss of epoch {number} is {mean}; nothing was written", hint)
-        scores = [trainer.score(part, number) for part in (None if once else batches, test)]
-        done = (*done, Epoch(number, mean, *scores, seconds, examples))
+        train_score = None if once else trainer.score(batches, number)
+        done = (*done, Epoch(number, mean, train_score, trainer.score(test, number), seconds, examples))
         if checkpoint is not None and jax.process_index() == 0:
             keep(checkpoint, trainer.state, seed, done)
         if on_epoch:
@@ -151,7 +151,7 @@ class Trainer:
         state = jax.tree.map(abstract, self.state)
         program = self.step.compiled.lower(state, *self.batch).compile().as_text()
         trained = sum(array.size for array in jax.tree.leaves(self.state.params))
-        return Reduction(self.devices.number, all_reduce_bytes(program), 4 * (trained + 1))
+        return Reduction(self.devices.number, all_reduce_bytes(program or ""), 4 * (trained + 1))
 
 
 def of_epoch(batches: Any, number: int) -> Iterable[Any]:
