@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # for editors
     from typing import Any
 
+    from paramcount.backend.measure import measure
     from paramcount.backend.rules import register_rule
     from paramcount.backend.trace import trace
     from paramcount.backend.training.auc import auc
@@ -54,6 +55,8 @@ if TYPE_CHECKING:  # for editors
     from paramcount.graph.modifiers import With
     from paramcount.graph.network import Network
     from paramcount.layer import Contraction, Item, Layer, Param, Shape, Work
+    from paramcount.measured import Measurement, Measurements
+    from paramcount.memory import Memory, memory_of
     from paramcount.report import Report, count
     from paramcount.shipped import Shipped, zoo
     from paramcount.solving import Solution, solve
@@ -62,6 +65,7 @@ if TYPE_CHECKING:  # for editors
     from paramcount.traced import Trace
 
 HOMES = {
+    "backend.measure": "measure",
     "backend.rules": "register_rule",
     "backend.trace": "trace",
     "backend.training.auc": "auc",
@@ -84,6 +88,8 @@ HOMES = {
     "graph.modifiers": "With",
     "graph.network": "Network",
     "layer": "Contraction Item Layer Param Shape Work",
+    "measured": "Measurement Measurements",
+    "memory": "Memory memory_of",
     "report": "Report count",
     "shipped": "Shipped zoo",
     "solving": "Solution solve",

@@ -25,6 +25,7 @@ examples:
   paramcount resnet --format json              everything, as raw integers
   paramcount resnet --train --optimizer adam   what a step of training costs
   paramcount verify mobilenet_v2               build it in JAX and compare
+  paramcount measure mobilenet_v2 --batch 1,8  time it on this machine
   paramcount trace --help                      count a JAX function
   paramcount train --help                      train it on a data set
   paramcount zoo                               every shipped spec and what it costs
@@ -133,6 +134,10 @@ def run(arguments: list[str]) -> int:
         from paramcount.cli_trace import run as run_trace
 
         return run_trace(arguments[1:])
+    if arguments[:1] == ["measure"]:
+        from paramcount.cli_measure import run as run_measure
+
+        return run_measure(arguments[1:])
     if arguments[:1] == ["zoo"]:
         from paramcount.cli_zoo import run as run_zoo
 

@@ -24,17 +24,20 @@ LEVELS = [
     ("counting",),
     ("cache",),
     ("report",),
-    ("traced", "shipped", "regions", "space"),
-    ("sweeping",),
+    ("traced", "shipped", "regions", "space", "measured", "memory"),
+    ("sweeping", "distributed"),
     ("solving",),
     ("expect", "render", "backend"),
-    ("cli", "cli_trace", "cli_zoo", "cli_sweep", "cli_train"),
+    ("cli", "cli_trace", "cli_zoo", "cli_sweep", "cli_measure", "cli_values", "cli_train"),
     ("__main__", "__init__"),
 ]
 APART = ("render", "backend")  # on one level, and never import one another
 ALLOWED = {  # upward, inside a function
     ("report", "render"),  # a report shows itself
     ("traced", "render"),
+    ("measured", "render"),
+    ("sweeping", "render"),
+    ("distributed", "__init__"),  # the version
     ("cli", "__init__"),  # the version
     ("graph", "backend"),  # a network runs itself
     ("layers", "graph"),  # the contract of own kinds

@@ -273,9 +273,9 @@ def memory(report: Report, leaves: list[Leaf]) -> int:
     return 4 * (2 * (report.params + report.buffers) + 2 * report.activations + gathered)
 
 
-def available() -> int:
-    """How many bytes a run may take on this machine."""
+def available(most: int = LARGEST) -> int:
+    """How many bytes a run may take on this machine: half of its memory, and no more than `most`."""
     try:
-        return min(LARGEST, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+        return min(most, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
     except (AttributeError, ValueError, OSError):  # no such figure on this system
         return LARGEST
