@@ -1,0 +1,164 @@
+"""Checkpoints: a training's tensors in one safetensors file, which is there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy
+
+from paramcount.errors import ArgumentError, needs, quote
+
+BY_PATH = ("params", "kept", "buffers")  # the trees {path: {name: array}}; kept are the frozen ones
+SHOWN = 3  # of what differs
+
+
+def save(path: str | Path, trees: Mapping[str, Any], meta: Mapping[str, str]) -> None:
+    """Write trees of arrays to a safetensors file, with texts beside them.
+
+    The tensors of `params`, `kept` and `buffers`, trees {path: {name: array}}, are named as in `dense0/weight`. The
+    leaves of any other tree are named by its own name and their place among `jax.tree.leaves`: `optimizer[0]`. Such a
+    name has no `/`, so a layer of that name is no obstacle. All types but complex128 and those below a byte can be
+    held; a random key is held as its data.
+
+    The file is replaced at once when the new one is whole on the disk: whatever goes wrong before, the one that was
+    there stays. Raises ArgumentError where it cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(f"{folder}/a.safetensors", {"params": {"dense0": {"bias": numpy.ones(2)}}}, {"epoch": "3"})
+    ...     load(f"{folder}/a.safetensors")
+    ({'dense0/bias': array([1., 1.])}, {'epoch': '3'})
+    """
+    with needs("a checkpoint"):
+        from safetensors import SafetensorError
+        from safetensors.numpy import save as serialized
+
+    arrays: dict[str, numpy.ndarray] = {}
+    for tree, value in trees.items():
+        for name, leaf in named(tree, value):
+            if name in arrays:
+                raise ArgumentError(f"two tensors have the name {quote(name)}", hint="rename a layer")
+            arrays[name] = on_host(leaf)
+    try:
+        content = serialized(arrays, dict(meta))
+    except SafetensorError as error:
+        raise ArgumentError(f"{quote(path)} cannot be written: {error}") from error
+    try:
+        replace(Path(os.path.realpath(path)), content)  # a link stays, and what it leads to is replaced
+    except OSError as error:
+        hint = "the one that is there stays as it was" if os.path.isfile(path) else ""
+        raise ArgumentError(f"{quote(path)} cannot be written: {error.strerror}", hint) from error
+
+
+def load(path: str | Path) -> tuple[dict[str, numpy.ndarray], dict[str, str]]:
+    """The arrays of a safetensors file by their names, and the texts beside them.
+
+    Raises ArgumentError where there is no such file, or it is none, or not whole. The example is that of `save`.
+    """
+    with needs("a checkpoint"):
+        from safetensors import SafetensorError, safe_open
+
+    try:
+        open(path, "rb").close()  # since safe_open does not say what kept it from opening a file
+        with safe_open(path, framework="numpy") as file:
+            return file.get_tensors(), file.metadata() or {}
+    except OSError as error:
+        raise ArgumentError(f"{quote(path)} cannot be read: {error.strerror}") from error
+    except (SafetensorError, AttributeError) as error:  # AttributeError: a type that NumPy has not
+        message = f"{quote(path)} is no safetensors file, or not a whole one"
+        raise ArgumentError(message, hint=f"what safetensors says: {error}") from error
+
+
+def restore(arrays: Mapping[str, numpy.ndarray], like: Mapping[str, Any]) -> dict[str, Any]:
+    """Trees as they were saved, of the arrays that `load` gave; `like` has trees of the same form, types and shapes.
+
+    They hold JAX's arrays. Tensors that belong to none of the trees in `like` are left out. Raises ArgumentError where
+    the checkpoint is of another network or of another optimizer.
+
+    >>> zeros = {"params": {"dense0": {"bias": numpy.zeros(2, "float32")}}}
+    >>> restore({"dense0/bias": numpy.array([3, 4], "float32")}, zeros)
+    {'params': {'dense0': {'bias': Array([3., 4.], dtype=float32)}}}
+    """
+    expected = {name: on_host(leaf) for tree, value in like.items() for name, leaf in named(tree, value)}
+    held = {name: array for name, array in arrays.items() if "/" in name or name.partition("[")[0] in like}
+    for owner in ("network", "optimizer", "training"):
+        found = differences(
+            {name: array for name, array in held.items() if owner_of(name) == owner},
+            {name: array for name, array in expected.items() if owner_of(name) == owner},
+        )
+        if found:
+            more = f", and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+            message = f"the checkpoint is of another {owner}: {', '.join(found[:SHOWN])}{more}"
+            raise ArgumentError(message, hint="resume with what it was written with, or start anew")
+    return {tree: restored(tree, value, arrays) for tree, value in like.items()}
+
+
+def named(tree: str, value: Any) -> list[tuple[str, Any]]:
+    """The leaves of a tree with the names that they have in a file."""
+    if tree in BY_PATH:
+        found = jax.tree_util.tree_leaves_with_path(value)
+        return [("/".join(step.key for step in steps), leaf) for steps, leaf in found]
+    return [(f"{tree}[{index}]", leaf) for index, leaf in enumerate(jax.tree.leaves(value))]
+
+
+def restored(tree: str, like: Any, arrays: Mapping[str, numpy.ndarray]) -> Any:
+    """A tree shaped as `like`, of the arrays of its names."""
+    leaves = []
+    for name, leaf in named(tree, like):
+        array = jax.numpy.asarray(arrays[name])
+        leaves.append(jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf)) if is_key(leaf) else array)
+    return jax.tree.unflatten(jax.tree.structure(like), leaves)
+
+
+def on_host(leaf: Any) -> numpy.ndarray:
+    """A leaf as a NumPy array, row by row in memory as safetensors wants it; a Python number as JAX has it."""
+    if is_key(leaf):
+        leaf = jax.random.key_data(leaf)
+    return numpy.asarray(leaf if hasattr(leaf, "dtype") else jax.numpy.asarray(leaf), order="C")
+
+
+def is_key(leaf: Any) -> bool:
+    return isinstance(leaf, jax.Array) and jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def owner_of(name: str) -> str:
+    """What a tensor of this name belongs to."""
+    return "network" if "/" in name else "optimizer" if name.startswith("optimizer[") else "training"
+
+
+def differences(held: Mapping[str, numpy.ndarray], expected: Mapping[str, numpy.ndarray]) -> list[str]:
+    """In which tensors a checkpoint is not what is expected, in words."""
+    found = []
+    for name, array in expected.items():
+        other = held.get(name)
+        if other is None:
+            found.append(f"it lacks {quote(name)}")
+        elif other.shape != array.shape:
+            found.append(f"{quote(name)} is {other.shape} there and {array.shape} here")
+        elif other.dtype != array.dtype:
+            found.append(f"{quote(name)} is {other.dtype} there and {array.dtype} here")
+    return found + [f"it has {quote(name)} besides" for name in held if name not in expected]
+
+
+def replace(target: Path, content: bytes) -> None:
+    """Put a file in the place of another in one step, once all of it is on the disk."""
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        with open(partial, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, target)
+    except BaseException:  # Ctrl-C too
+        partial.unlink(missing_ok=True)
+        raise
+    if hasattr(os, "O_DIRECTORY"):  # the file's name is on the disk when its folder is
+        folder = os.open(target.parent, os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
