@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 from paramcount.cli import Parser, at_least_one
-from paramcount.errors import ArgumentError, quote
+from paramcount.cli_values import amount, number, scalar, setting
+from paramcount.errors import ArgumentError
 from paramcount.figures import Figures
+
+if TYPE_CHECKING:
+    from paramcount.spec.language import SpecSyntax
+    from paramcount.sweeping import Sweep
 
 SWEEP = """\
 A variable takes a range with both ends (`width=0.35:1.4:0.05`, `depth=2:8`), values between commas, lists in
@@ -28,11 +33,8 @@ examples:
   paramcount solve mobilenet_v2 width --max-macs 300M
   paramcount solve llama depth --max-params 3G --set d=1024
 """
-RANGE = re.compile(r"([^:]+):([^:]+)(?::([^:]+))?")
 ROWS = 10
 BUDGETS = tuple(Figures._fields)
-UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-MOST_VALUES = 10_000_000
 
 
 def sweep_parser() -> Parser:
@@ -43,7 +45,7 @@ def sweep_parser() -> Parser:
         epilog=SWEEP,
     )
     add = parser.add_argument
-    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec or a file, and one of its variants")
+    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec, a file or -, and one of its variants")
     add("settings", metavar="NAME=VALUES", nargs="*", help="the values of a variable")
     add("--variant", metavar="V", help="the variant")
     add("--paired", action="store_true", help="the first values of all variables together, then the second, ...")
@@ -56,6 +58,9 @@ def sweep_parser() -> Parser:
     add("--top", metavar="N", type=at_least_one, help=f"how many rows to show (default {ROWS})")
     add("--columns", metavar="A,B", help="the columns, instead of the usual ones")
     add("--output", metavar="FILE", help="write all rows to a .csv, .json or .parquet file")
+    add("--plot", metavar="FILE", help="draw params by MACs, or what the rows are chosen by: .svg, .png or .pdf")
+    add("--dask", metavar="ADDRESS", help="count on the workers of a Dask scheduler: tcp://HOST:PORT")
+    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
     return parser
 
 
@@ -67,13 +72,14 @@ def solve_parser() -> Parser:
         epilog=SOLVE,
     )
     add = parser.add_argument
-    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec or a file, and one of its variants")
+    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec, a file or -, and one of its variants")
     add("name", metavar="NAME", help="the variable")
     add("--variant", metavar="V", help="the variant")
     add("--set", metavar="NAME=VALUE", action="append", default=[], help="set another variable; may come again")
     add("--low", metavar="X", help="the smallest value to try (default: one step)")
     add("--high", metavar="X", help="the largest value to try (default: beyond the budget)")
     add("--step", metavar="X", help="between the values (default 1, or 0.01 of a fraction)")
+    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
     for name in BUDGETS:
         add(
             f"--max-{name.replace('_', '-')}",
@@ -91,62 +97,123 @@ def run_sweep(arguments: list[str]) -> int:
     settings = options.settings + [word for word in left if "=" in word and not word.startswith("-")]
     sweep_parser().parse([options.spec, *(word for word in left if word not in settings)])  # what is left is wrong
     from paramcount.render import sweep as render
+    from paramcount.render.plot import Plot
     from paramcount.render.rows import RowFile
-    from paramcount.sweeping import Sweep, joined, no_column, space_of, sweep_parts
+    from paramcount.sweeping import Walk, no_column, space_of, sweep_parts
 
-    space = space_of(
-        options.spec, options.variant, dict(map(setting, settings)), options.paired, options.random, options.seed
-    )
-    if options.pareto and options.sort:
-        raise ArgumentError("a Pareto front comes in the order of its first column", hint="leave out `--sort`")
-    if options.ascending and not options.sort:
-        raise ArgumentError("`--ascending` is the order of `--sort`", hint="add `--sort COLUMN`")
-    front = options.pareto.split(",") if options.pareto else None
-    if front is not None and len(front) != 2:
-        raise ArgumentError("`--pareto` takes two columns", hint="--pareto params,-macs")
-    top, order = options.top or ROWS, options.sort and ("" if options.ascending else "-") + options.sort
-
-    def best_of(part: Sweep) -> Sweep:
-        if front:
-            return part.pareto(*front)
-        return part.top(top, order) if order else part.take(part.valid.nonzero()[0][:top])
-
-    best, file, points, kept, reasons = None, None, 0, 0, {}
-    started = told = time.monotonic()
+    given = dict(map(setting, settings))
+    space = space_of(spec_of(options), options.variant, given, options.paired, options.random, options.seed)
+    tally, known = Tally(options), Walk(space, None).columns
+    columns = options.columns.split(",") if options.columns else None
+    for name in columns or []:
+        if name not in known:
+            raise no_column(name, known)
+    plot = Plot(options.plot, *axes(options), space.title) if options.plot else None
+    file = RowFile(options.output, columns or known) if options.output else None
     try:
-        for part in sweep_parts(space):
-            points += len(part)
-            if best is None:
-                columns = options.columns.split(",") if options.columns else None
-                for name in columns or []:
-                    if name not in part.columns:
-                        raise no_column(name, list(part.columns))
-                file = RowFile(options.output, columns or list(part.columns)) if options.output else None
-            for code, reason in enumerate(part.reasons):
-                reasons[reason] = reasons.get(reason, 0) + int((part.reason == code).sum())
-            part = part.where(options.where) if options.where else part
-            kept += int(part.valid.sum())
-            if file is not None:
-                file.append(part)
-            rows = best_of(part)
-            best = rows if best is None else best_of(joined([best, rows]))
-            if sys.stderr.isatty() and time.monotonic() - told > 1:
-                told = time.monotonic()
-                print(f"\r{points:,} of {space.size:,}", end="", file=sys.stderr, flush=True)
+        with closing(told(sweep_parts(space, dask=options.dask), space.size)) as parts:
+            for part in parts:
+                kept = tally.add(part)
+                for each in (file, plot):
+                    if each is not None:
+                        each.append(kept)
     finally:
-        if told > started:
-            print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
         if file is not None:
             file.close()
-    assert best is not None
-    rows = best.take(slice(0, top)) if front and options.top else best
-    shown = columns or [*best.variables, *(name for name in used(options, render.USUAL) if name in best.columns)]
+    if plot is not None:
+        plot.draw(tally.points, tally.invalid, options.where)
+    rows = tally.rows()
+    shown = columns or [*rows.variables, *(name for name in used(options, render.USUAL) if name in known)]
     if len(rows):
         print(render.table(rows, list(dict.fromkeys(shown))), end="\n\n")
-    print(render.summary(points, kept, len(rows), reasons))
-    if points and sum(reasons.values()) == points:
-        raise ArgumentError("no variant is a network", hint=next(iter(reasons)).splitlines()[0])
+    print(render.summary(tally.points, tally.kept, len(rows), tally.reasons))
+    if tally.points and tally.invalid == tally.points:
+        raise ArgumentError("no variant is a network", hint=next(iter(tally.reasons)).splitlines()[0])
     return 0
+
+
+class Tally:
+    """What is kept of a sweep's parts: the best rows, how many there were, and why some are no network."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        if options.pareto and options.sort:
+            raise ArgumentError("a Pareto front comes in the order of its first column", hint="leave out `--sort`")
+        if options.ascending and not options.sort:
+            raise ArgumentError("`--ascending` is the order of `--sort`", hint="add `--sort COLUMN`")
+        self.front = options.pareto.split(",") if options.pareto else None
+        if self.front is not None and len(self.front) != 2:
+            raise ArgumentError("`--pareto` takes two columns", hint="--pareto params,-macs")
+        self.where, self.top = options.where, options.top
+        self.order = options.sort and ("" if options.ascending else "-") + options.sort
+        self.points, self.kept = 0, 0
+        self.reasons: dict[str, int] = {}
+        self.found: Any = None
+
+    @property
+    def invalid(self) -> int:
+        return sum(self.reasons.values())
+
+    def add(self, part: Sweep) -> Sweep:
+        """The rows of a part for which the condition holds; the best of them are kept."""
+        from paramcount.sweeping import joined
+
+        self.points += len(part)
+        for code, reason in enumerate(part.reasons):
+            self.reasons[reason] = self.reasons.get(reason, 0) + int((part.reason == code).sum())
+        part = part.where(self.where) if self.where else part
+        self.kept += int(part.valid.sum())
+        best = self.best(part)
+        self.found = best if self.found is None else self.best(joined([self.found, best]))
+        return part
+
+    def best(self, part: Sweep) -> Sweep:
+        if self.front:
+            return part.pareto(*self.front)
+        top = self.top or ROWS
+        return part.top(top, self.order) if self.order else part.take(part.valid.nonzero()[0][:top])
+
+    def rows(self) -> Sweep:
+        """The rows to show."""
+        return self.found.take(slice(0, self.top)) if self.front and self.top else self.found
+
+
+def told(parts: Iterator[Sweep], size: int) -> Generator[Sweep, None, None]:
+    """The parts, while a terminal tells once in a second how far they are."""
+    points = 0
+    started = last = time.monotonic()
+    try:
+        for part in parts:
+            points += len(part)
+            yield part
+            if sys.stderr.isatty() and time.monotonic() - last > 1:
+                last = time.monotonic()
+                print(f"\r{points:,} of {size:,}", end="", file=sys.stderr, flush=True)
+    finally:
+        if last > started:
+            print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
+
+
+def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
+    """The spec that is named, or that is piped in, once the plugins are loaded."""
+    for path in options.plugin:
+        from paramcount.layers.plugin import load_plugin
+
+        load_plugin(path)
+    if options.spec != "-":
+        return options.spec
+    from paramcount.spec.load import fresh_syntax
+
+    return fresh_syntax(sys.stdin.read(), "<stdin>")
+
+
+def axes(options: argparse.Namespace) -> tuple[str, str]:
+    """The columns of a plot, with `-` before one of which more is better: those that the rows are chosen by."""
+    if options.pareto:
+        first, second = options.pareto.split(",")
+        return first, second
+    if not options.sort:
+        return "params", "macs"
+    return "macs" if options.sort == "params" else "params", ("" if options.ascending else "-") + options.sort
 
 
 def used(options: argparse.Namespace, usual: tuple[str, ...]) -> Iterator[str]:
@@ -165,7 +232,7 @@ def run_solve(arguments: list[str]) -> int:
     budget = {name: amount(getattr(options, f"max_{name}")) for name in BUDGETS if getattr(options, f"max_{name}")}
     bounds = {name: number(getattr(options, name)) for name in ("low", "high", "step") if getattr(options, name)}
     fixed = {name: scalar(values) for name, values in map(setting, options.set)}
-    found = solve(options.spec, options.name, budget, options.variant, **bounds, **fixed)
+    found = solve(spec_of(options), options.name, budget, options.variant, **bounds, **fixed)
     lines = [f"{found.report}", ""]
     for name, most in budget.items():
         value = getattr(found.report, name)
@@ -176,82 +243,3 @@ def run_solve(arguments: list[str]) -> int:
         lines.append(f"not monotone: smaller values are over the budget: {shown}")
     print(terminal.written("\n".join(lines), terminal.encoding()))
     return 0
-
-
-def setting(text: str) -> tuple[str, Any]:
-    """A variable's name and its values."""
-    name, equals, values = text.partition("=")
-    name = name.strip()
-    if not equals or not name or not values.strip():
-        raise ArgumentError(f"{quote(text)} is no variable with values", hint="write `width=0.35:1.4:0.05`")
-    pieces = [each.strip() for each in between_commas(values)]
-    if "" in pieces:
-        raise ArgumentError(f"a value is missing in {quote(text)}")
-    if len(pieces) == 1 and not RANGE.fullmatch(pieces[0]):
-        return name, pieces[0]
-    ranges = [spread(each, text) if RANGE.fullmatch(each) else [number_or_none(each)] for each in pieces]
-    numbers = [each for values in ranges for each in values]
-    return name, pieces if None in numbers else numbers
-
-
-def between_commas(text: str) -> Iterator[str]:
-    """The pieces of a text between commas that are in no brackets."""
-    depth, piece = 0, ""
-    for letter in text:
-        depth += (letter in "[(") - (letter in "])")
-        if letter == "," and not depth:
-            yield piece
-            piece = ""
-        else:
-            piece += letter
-    yield piece
-
-
-def spread(text: str, whole: str) -> list[Any]:
-    """The numbers of a range, both ends included."""
-    from fractions import Fraction
-
-    parts = [each for each in map(number_or_none, text.split(":")) if each is not None]
-    if len(parts) < text.count(":") + 1:
-        raise ArgumentError(f"{quote(text)} is no range of numbers", hint="write `first:last` or `first:last:step`")
-    first, last, step = (*parts, 1)[:3]
-    if not step or (last - first) / step < 0:
-        raise ArgumentError(f"the range {quote(text)} has no values", hint="write `first:last:step`, step towards last")
-    start, by = Fraction(str(first)), Fraction(str(step))
-    count = int((Fraction(str(last)) - start) / by) + 1
-    if count > MOST_VALUES:
-        raise ArgumentError(f"the range {quote(text)} has {count:,} values", hint="take a larger step")
-    kind = int if isinstance(first, int) and isinstance(step, int) else float
-    return [kind(start + index * by) for index in range(count)]
-
-
-def number_or_none(text: str) -> int | float | None:
-    for kind in (int, float):
-        try:
-            value = kind(text)
-        except ValueError:
-            continue
-        return value if abs(value) < 1e18 else None
-    return None
-
-
-def number(text: str) -> int | float:
-    value = number_or_none(text)
-    if value is None:
-        raise ArgumentError(f"{quote(text)} is not a number")
-    return value
-
-
-def scalar(values: Any) -> Any:
-    if isinstance(values, list):
-        raise ArgumentError("`--set` takes one value", hint="only the variable that is solved for is searched")
-    return values
-
-
-def amount(text: str) -> int | float:
-    """A budget: 300M, 5e9, 14MiB."""
-    match = re.fullmatch(r"\s*([\d.,]+(?:[eE]\d+)?)\s*([A-Za-z]*)\s*", text)
-    value = number_or_none(match[1].replace(",", "")) if match else None
-    if match is None or value is None or match[2] not in UNITS:
-        raise ArgumentError(f"{quote(text)} is no budget", hint="write 300M, 5e9 or, of bytes, 14MiB")
-    return value * UNITS[match[2]]

@@ -9,6 +9,7 @@ from paramcount.errors import ArgumentError, ParamcountError, quote
 from paramcount.figures import Figures
 from paramcount.report import Report, count
 from paramcount.space import Space
+from paramcount.spec.language import SpecSyntax
 from paramcount.sweeping import joined, no_column, space_of, sweep_parts
 
 FINEST = 0.01  # the step of a variable that is no whole number, unless it is told
@@ -36,7 +37,7 @@ class Solution(NamedTuple):
 
 
 def solve(
-    spec: str,
+    spec: str | SpecSyntax,
     variable: str,
     /,
     at_most: Mapping[str, float],

@@ -73,6 +73,11 @@ class Space:
         if self.size > MOST_POINTS:
             raise ArgumentError("the grid has too many points", hint="draw some of them with `random`")
 
+    @property
+    def title(self) -> str:
+        """The name of the spec, with its variant."""
+        return f"{self.syntax.name} {self.variant}" if self.variant else self.syntax.name
+
     def shaped(self, lengths: dict[str, int]) -> tuple[int, ...]:
         if self.random is not None:
             return (self.random,)

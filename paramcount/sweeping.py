@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +16,7 @@ from paramcount.regions import Region
 from paramcount.report import count
 from paramcount.space import Space
 from paramcount.spec.expression import Expression, parse
+from paramcount.spec.language import SpecSyntax
 from paramcount.spec.load import fresh_syntax, locate, shown_path
 from paramcount.spec.source import read_source
 
@@ -101,6 +102,14 @@ class Sweep:
             raise no_column(name, [name for name, each in self.columns.items() if each.dtype.kind in "if"])
         return values
 
+    def plot(self, path: str, first: str = "params", second: str = "macs") -> None:
+        """Draw the valid rows by two columns, with their Pareto front, into a .svg, .png or .pdf file."""
+        from paramcount.render.plot import Plot
+
+        plot = Plot(path, first, second, self.space.title)
+        plot.append(self)
+        plot.draw(len(self), int((~self.valid).sum()), None)
+
     def point(self, row: int) -> dict[str, Any]:
         """The variables of a row."""
         found = {name: self.columns[name][row] for name in self.variables}
@@ -126,6 +135,7 @@ def sweep(
     seed: int = 0,
     chunk: int | None = None,
     workers: int | None = None,
+    dask: str | None = None,
     **variables: Any,
 ) -> Sweep:
     """Count every combination of the values of a spec's variables, each exactly as if it were counted alone.
@@ -134,7 +144,8 @@ def sweep(
     expression, as text, sets it for all. `**{"depths[2]": range(4, 24)}` is one entry of a list, `depths[*]` all of
     them. With `paired`, the first values belong together, and so on; `random` draws that many points, each value by
     itself. `where` keeps the valid rows for which an expression of the columns holds. Variants that do not hold
-    together are marked, and raise nothing. `chunk` bounds the points of one walk, `workers` the threads.
+    together are marked, and raise nothing. `chunk` bounds the points of one walk, `workers` the threads; `dask` is the
+    address of a scheduler, on whose workers the variants are counted instead.
 
     >>> found = sweep("mobilenet_v2", width=[0.5, 1.0], resolution=[192, 224])
     >>> found.columns["params"].tolist()
@@ -143,7 +154,7 @@ def sweep(
     [192, 224, 192]
     """
     space = space_of(spec, variant, variables, paired, random, seed)
-    return joined(list(sweep_parts(space, where, chunk, workers)))
+    return joined(list(sweep_parts(space, where, chunk, workers, dask)))
 
 
 def joined(parts: Sequence[Sweep]) -> Sweep:
@@ -171,33 +182,44 @@ def joined(parts: Sequence[Sweep]) -> Sweep:
 
 
 def space_of(
-    spec: str,
+    spec: str | SpecSyntax,
     variant: str | None,
     variables: Mapping[str, Any],
     paired: bool = False,
     random: int | None = None,
     seed: int = 0,
 ) -> Space:
-    """The points of a sweep over the variables of a spec, by its file or name."""
-    file, given = locate(os.fspath(spec))
-    syntax = fresh_syntax(read_source(file), shown_path(file))
-    return Space(syntax, variant if variant is not None else given, variables, paired, random, seed)
+    """The points of a sweep over the variables of a spec: by its file or name, or as it was read."""
+    if not isinstance(spec, SpecSyntax):
+        file, given = locate(os.fspath(spec))
+        spec = fresh_syntax(read_source(file), shown_path(file))
+        variant = variant if variant is not None else given
+    return Space(spec, variant, variables, paired, random, seed)
 
 
 def sweep_parts(
-    space: Space, where: str | None = None, chunk: int | None = None, workers: int | None = None
-) -> Iterator[Sweep]:
+    space: Space,
+    where: str | None = None,
+    chunk: int | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
+) -> Generator[Sweep, None, None]:
     """The windows of a sweep, in their order and few at a time, each as a Sweep of its own."""
     if chunk is not None and chunk < 1:
         raise ArgumentError(f"a chunk has at least one point, not {chunk}", argument="chunk")
-    walk = Walk(space, chunk or (LINE if space.single else CHUNK))
-    condition = None if where is None else read_condition(where, walk.columns)
+    walk = Walk(space, chunk)
+    if where is not None:
+        read_condition(where, walk.columns)
+    if dask is not None:
+        from paramcount.distributed import parts_of_cluster
+
+        yield from parts_of_cluster(space, where, chunk, dask)
+        return
     windows = space.windows(chunk)
     workers = min(workers or os.cpu_count() or 1, len(windows))
 
     def part(window: tuple[int, int]) -> Sweep:
-        found = walk.window(*window)
-        return found if condition is None else found.take(holds(condition, found.columns, found.valid))
+        return walk.kept(where, *window)
 
     if workers <= 1:
         yield from map(part, windows)
@@ -215,12 +237,17 @@ def sweep_parts(
 class Walk:
     """Counting the regions of a space; `learned` are the variables that decided structure so far."""
 
-    def __init__(self, space: Space, chunk: int) -> None:
+    def __init__(self, space: Space, chunk: int | None) -> None:
         self.space = space
-        self.chunk = chunk
+        self.chunk = chunk or (LINE if space.single else CHUNK)
         self.learned: list[str] = list(space.choices)
         self.computed = sorted({name for name, value in space.fixed.items() if isinstance(value, str)})
         self.columns = [*space.axes, *self.computed, *Figures._fields]
+
+    def kept(self, where: str | None, start: int, points: int) -> Sweep:
+        """The points of a window for which a condition holds, or all."""
+        found = self.window(start, points)
+        return found if where is None else found.where(where)
 
     def window(self, start: int, points: int) -> Sweep:
         """All points of a window."""

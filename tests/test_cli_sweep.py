@@ -2,13 +2,14 @@
 
 import csv
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 import paramcount as pc
 from paramcount.cli import main
-from paramcount.cli_sweep import amount, setting
+from paramcount.cli_values import amount, setting
 
 
 def run(capsys, *arguments):
@@ -168,3 +169,22 @@ def test_many_entries_of_lists_leave_the_figures_in_the_table(capsys):
     out, _, code = run(capsys, "sweep", "ofa_mobilenet_v3", "kernels[*]=3,5,7", "--random", "5")
     assert code == 0
     assert out.splitlines()[0].split()[-3:] == ["params", "macs", "activations"]
+
+
+def test_a_spec_may_be_piped_in(capsys, monkeypatch):
+    text = "{name: Tiny, input: {features: 4}, vars: {n: 1}, layers: [dense: n]}"
+    monkeypatch.setattr("sys.stdin", StringIO(text))
+    out, err, code = run(capsys, "sweep", "-", "n=1,2,3", "--columns", "n,params")
+    assert (err, code) == ("", 0)
+    assert [line.split() for line in out.splitlines()[1:4]] == [["1", "5"], ["2", "10"], ["3", "15"]]
+    monkeypatch.setattr("sys.stdin", StringIO(text))
+    out, err, code = run(capsys, "solve", "-", "n", "--max-params", "33")
+    assert (err, code) == ("", 0)
+    assert out.splitlines()[-1] == "n = 6: params 30 of at most 33; 7 has 35"
+
+
+def test_plugins_are_loaded(capsys):
+    _, err, code = run(capsys, "sweep", "mobilenet_v2", "width=1,2", "--plugin", "no_such_file.py")
+    assert code == 2 and "there is no file `no_such_file.py`" in err
+    _, err, code = run(capsys, "solve", "mobilenet_v2", "width", "--max-macs", "1G", "--plugin", "no_such_file.py")
+    assert code == 2 and "there is no file `no_such_file.py`" in err

@@ -1,0 +1,92 @@
+"""Values as they are written on the command line: `width=0.35:1.4:0.05`, `300M`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from paramcount.errors import ArgumentError, quote
+
+RANGE = re.compile(r"([^:]+):([^:]+)(?::([^:]+))?")
+UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+MOST_VALUES = 10_000_000
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """A variable's name and its values."""
+    name, equals, values = text.partition("=")
+    name = name.strip()
+    if not equals or not name or not values.strip():
+        raise ArgumentError(f"{quote(text)} is no variable with values", hint="write `width=0.35:1.4:0.05`")
+    pieces = [each.strip() for each in between_commas(values)]
+    if "" in pieces:
+        raise ArgumentError(f"a value is missing in {quote(text)}")
+    if len(pieces) == 1 and not RANGE.fullmatch(pieces[0]):
+        return name, pieces[0]
+    ranges = [spread(each, text) if RANGE.fullmatch(each) else [number_or_none(each)] for each in pieces]
+    numbers = [each for values in ranges for each in values]
+    return name, pieces if None in numbers else numbers
+
+
+def between_commas(text: str) -> Iterator[str]:
+    """The pieces of a text between commas that are in no brackets."""
+    depth, piece = 0, ""
+    for letter in text:
+        depth += (letter in "[(") - (letter in "])")
+        if letter == "," and not depth:
+            yield piece
+            piece = ""
+        else:
+            piece += letter
+    yield piece
+
+
+def spread(text: str, whole: str) -> list[Any]:
+    """The numbers of a range, both ends included."""
+    from fractions import Fraction
+
+    parts = [each for each in map(number_or_none, text.split(":")) if each is not None]
+    if len(parts) < text.count(":") + 1:
+        raise ArgumentError(f"{quote(text)} is no range of numbers", hint="write `first:last` or `first:last:step`")
+    first, last, step = (*parts, 1)[:3]
+    if not step or (last - first) / step < 0:
+        raise ArgumentError(f"the range {quote(text)} has no values", hint="write `first:last:step`, step towards last")
+    start, by = Fraction(str(first)), Fraction(str(step))
+    count = int((Fraction(str(last)) - start) / by) + 1
+    if count > MOST_VALUES:
+        raise ArgumentError(f"the range {quote(text)} has {count:,} values", hint="take a larger step")
+    kind = int if isinstance(first, int) and isinstance(step, int) else float
+    return [kind(start + index * by) for index in range(count)]
+
+
+def number_or_none(text: str) -> int | float | None:
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        return value if abs(value) < 1e18 else None
+    return None
+
+
+def number(text: str) -> int | float:
+    value = number_or_none(text)
+    if value is None:
+        raise ArgumentError(f"{quote(text)} is not a number")
+    return value
+
+
+def scalar(values: Any) -> Any:
+    if isinstance(values, list):
+        raise ArgumentError("`--set` takes one value", hint="only the variable that is solved for is searched")
+    return values
+
+
+def amount(text: str) -> int | float:
+    """A budget: 300M, 5e9, 14MiB."""
+    match = re.fullmatch(r"\s*([\d.,]+(?:[eE]\d+)?)\s*([A-Za-z]*)\s*", text)
+    value = number_or_none(match[1].replace(",", "")) if match else None
+    if match is None or value is None or match[2] not in UNITS:
+        raise ArgumentError(f"{quote(text)} is no budget", hint="write 300M, 5e9 or, of bytes, 14MiB")
+    return value * UNITS[match[2]]
