@@ -12,15 +12,15 @@ import numpy
 
 from paramcount.errors import ArgumentError, needs, quote
 
-BY_PATH = ("params", "kept", "buffers")  # the trees {path: {name: array}}; kept are the frozen ones
+BY_PATH = ("params", "buffers")  # the trees {path: {name: array}}
 SHOWN = 3  # of what differs
 
 
 def save(path: str | Path, trees: Mapping[str, Any], meta: Mapping[str, str]) -> None:
     """Write trees of arrays to a safetensors file, with texts beside them.
 
-    The tensors of `params`, `kept` and `buffers`, trees {path: {name: array}}, are named as in `dense0/weight`. The
-    leaves of any other tree are named by its own name and their place among `jax.tree.leaves`: `optimizer[0]`. Such a
+    The tensors of `params` and `buffers`, trees {path: {name: array}}, are named as in `dense0/weight`. The leaves of
+    any other tree are named by its own name and their place among `jax.tree.leaves`: `optimizer[0]`. Such a
     name has no `/`, so a layer of that name is no obstacle. All types but complex128 and those below a byte can be
     held; a random key is held as its data.
 
