@@ -20,9 +20,9 @@ def save(path: str | Path, trees: Mapping[str, Any], meta: Mapping[str, str]) ->
     """Write trees of arrays to a safetensors file, with texts beside them.
 
     The tensors of `params` and `buffers`, trees {path: {name: array}}, are named as in `dense0/weight`. The leaves of
-    any other tree are named by its own name and their place among `jax.tree.leaves`: `optimizer[0]`. Such a
-    name has no `/`, so a layer of that name is no obstacle. All types but complex128 and those below a byte can be
-    held; a random key is held as its data.
+    any other tree are named by its own name and their place among `jax.tree.leaves`: `optimizer[0]`. Such a name has no
+    `/`, so a layer of that name is no obstacle. NumPy's types but complex128, and bfloat16, can be held; a random key
+    is held as its data.
 
     The file is replaced at once when the new one is whole on the disk: whatever goes wrong before, the one that was
     there stays. Raises ArgumentError where it cannot be written.
@@ -42,7 +42,9 @@ def save(path: str | Path, trees: Mapping[str, Any], meta: Mapping[str, str]) ->
         for name, leaf in named(tree, value):
             if name in arrays:
                 raise ArgumentError(f"two tensors have the name {quote(name)}", hint="rename a layer")
-            arrays[name] = on_host(leaf)
+            arrays[name] = array = on_host(leaf)
+            if array.dtype.type.__module__ != "numpy" and array.dtype.name != "bfloat16":  # could not be loaded
+                raise ArgumentError(f"{quote(name)} is {array.dtype}, which a checkpoint cannot hold")
     try:
         content = serialized(arrays, dict(meta))
     except SafetensorError as error:

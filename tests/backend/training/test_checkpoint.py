@@ -110,8 +110,9 @@ def test_two_tensors_of_one_name(path):
 
 
 def test_what_cannot_be_held(path):
-    tree = {"params": {"a": {"b": numpy.ones(1, "complex128")}}}
-    assert "cannot be written: " in complaint(save, path, tree, {}) and not path.exists()
+    for dtype, said in (("complex128", "cannot be written: "), ("float8_e5m2", "`a/b` is float8_e5m2")):
+        tree = {"params": {"a": {"b": numpy.ones(1, jnp.dtype(dtype))}}}
+        assert said in complaint(save, path, tree, {}) and not path.exists()
 
 
 def test_an_optimizer_goes_on_bit_for_bit(path):
