@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 
 def aligned(rows: Iterable[Sequence[str]], sides: Sequence[str]) -> str:
-    """Rows of texts in columns, each of which is aligned to a side, left or right."""
-    from tabulate import tabulate
+    """Rows of texts in columns, each of which is aligned to a side, left or right.
 
-    text = tabulate(
-        rows,
-        tablefmt="plain",
-        colalign=sides,
-        disable_numparse=True,
-        preserve_whitespace=True,
-    )
-    return "\n".join(line.rstrip() for line in text.splitlines())
+    >>> print(aligned([("conv", "864"), ("dense", "1,280")], ("left", "right")))
+    conv     864
+    dense  1,280
+    """
+    table = [list(row) for row in rows]
+    widths = [max(map(seen, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for row in table:
+        room = [" " * (width - seen(text)) for text, width in zip(row, widths, strict=True)]
+        cells = zip(row, room, sides, strict=True)
+        lines.append("  ".join(gap + text if side == "right" else text + gap for text, gap, side in cells).rstrip())
+    return "\n".join(lines)
+
+
+def seen(text: str) -> int:
+    """How many columns a text takes where its colours take none."""
+    return len(re.sub(r"\x1b\[\d*m", "", text)) if "\x1b" in text else len(text)
 
 
 def fit(

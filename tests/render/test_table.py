@@ -1,5 +1,7 @@
 """The table: which rows and columns it shows, how it fits, and what stands below it."""
 
+import re
+
 import pytest
 
 from paramcount.errors import ArgumentError
@@ -144,6 +146,8 @@ def test_colour_only_when_asked():
     assert "\x1b" not in render(count(MLP), encoding="utf-8", width=200)
     coloured = render(count(MLP), encoding="utf-8", width=200, colour=True)
     assert "\x1b[1mlayer\x1b[0m" in coloured
+    # Colours take no room.
+    assert re.sub(r"\x1b\[[0-9]+m", "", coloured) == render(count(MLP), encoding="utf-8", width=200)
 
 
 def test_names_shorten_in_the_middle():
