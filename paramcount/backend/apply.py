@@ -8,7 +8,7 @@ from typing import Any
 from jax import numpy as jnp
 
 from paramcount.backend.context import Context
-from paramcount.backend.evaluate import LayerError, evaluate
+from paramcount.backend.evaluate import LayerError, by_path, evaluate
 from paramcount.backend.initialize import Tensors
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.graph.network import Network
@@ -29,7 +29,8 @@ def apply(
     graph = network.graph(train)
     inputs = named_inputs(graph, x)
     try:
-        outputs, after = evaluate(graph, params, buffers or {}, inputs, Context(train, key, axis_name))
+        context = Context(train, key, axis_name)
+        outputs, after = evaluate(graph, params, buffers or {}, inputs, context, scope=by_path)
     except LayerError as error:
         if not isinstance(error.__cause__, KeyError):
             raise

@@ -19,6 +19,17 @@ from paramcount.layer import Shape
 from paramcount.layers.pattern import join_pieces, split_pieces
 
 Watch = Callable[[int, Leaf, tuple[Any, ...]], None]
+Scope = Callable[[int, Leaf], str]
+
+
+def numbered(number: int, leaf: Leaf) -> str:
+    """The scope that tells a leaf from all others."""
+    return f"§{number}"
+
+
+def by_path(number: int, leaf: Leaf) -> str:
+    """The scope that a reader knows, the row's path."""
+    return leaf.path
 
 
 class LayerError(ParamcountError):
@@ -37,12 +48,13 @@ def evaluate(
     inputs: Mapping[str, Any],
     context: Context | None = None,
     watch: Watch | None = None,
+    scope: Scope = numbered,
 ) -> tuple[dict[str, Any], Tensors]:
     """The outputs of one example by label, and the buffers afterwards, which training changes.
 
-    `inputs` are arrays by name. Every leaf runs in a scope `§n`, n being its number in `tree.leaves`; `watch` is
-    called with the number, the leaf and its results whenever one is traced. Raises LayerError where a layer fails.
-    A batch norm's new statistics are kept, but for those inside `scan` and `moe`.
+    `inputs` are arrays by name. Every leaf runs in a `scope` of JAX: `§n`, n being its number in `tree.leaves`.
+    `watch` is called with the number, the leaf and its results whenever one is traced. Raises LayerError where a layer
+    fails. A batch norm's new statistics are kept, but for those inside `scan` and `moe`.
 
     >>> from paramcount.backend.initialize import initialize
     >>> from paramcount.graph.network import Network
@@ -53,7 +65,7 @@ def evaluate(
     (10,)
     """
     values = {value: inputs[name] for name, value in graph.inputs.items()}
-    run = Run(list(leaves(graph)), values, params, dict(buffers), context or Context(), watch)
+    run = Run(list(leaves(graph)), values, params, dict(buffers), context or Context(), watch, scope)
     run.elements(graph.children)
     return {label: run.values[value] for label, value in graph.outputs.items()}, run.buffers
 
@@ -83,6 +95,7 @@ class Run:
         buffers: Tensors,
         context: Context,
         watch: Watch | None,
+        scope: Scope,
         number: int = 0,
     ) -> None:
         self.leaves = leaves
@@ -91,6 +104,7 @@ class Run:
         self.buffers = buffers
         self.context = context
         self.watch = watch
+        self.scope = scope
         self.number = number
 
     def elements(self, children: list[Element]) -> None:
@@ -121,7 +135,7 @@ class Run:
         context = self.context.at(leaf.path)
         inputs = [self.values[value] for value in node.inputs]
         try:
-            with jax.named_scope(f"§{self.number}"):
+            with jax.named_scope(self.scope(self.number, leaf)):
                 results = node.layer.forward(tensors, *inputs, context=context)
             results = tuple(results) if isinstance(results, (tuple, list)) else (results,)
             if not all(hasattr(result, "shape") for result in results):
@@ -147,7 +161,8 @@ class Run:
 
     def inside(self, values: dict[Any, Any], context: Context, params: Tensors, buffers: Tensors) -> Run:
         """The run of a body: it reads the values around it, and begins at the same leaf each time it is traced."""
-        return Run(self.leaves, self.values | values, params, dict(buffers), context, self.watch, self.number)
+        values = self.values | values
+        return Run(self.leaves, values, params, dict(buffers), context, self.watch, self.scope, self.number)
 
     def pieces(self, group: Pieces) -> None:
         assert group.source and group.piece and group.result and group.output
