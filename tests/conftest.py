@@ -1,5 +1,6 @@
 """What all tests share: the folder of reference counts, and what happens where JAX is missing."""
 
+import os
 import sys
 from collections.abc import Generator
 from doctest import UnexpectedException
@@ -17,6 +18,14 @@ def shared() -> Path:
     folder = Path(__file__).resolve().parents[2] / "shared"
     if not (folder / "truth").is_dir():
         pytest.skip("no folder `shared` with reference counts beside the repository")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def mnist() -> Path:
+    folder = Path(os.environ.get("PARAMCOUNT_MNIST", ""))
+    if not list(folder.glob("train-images*")):
+        pytest.skip("PARAMCOUNT_MNIST names no folder with MNIST's files")
     return folder
 
 
