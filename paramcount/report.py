@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -129,7 +129,7 @@ def count(
     if type(batch) is bool or not (isinstance(batch, (int, Column)) or hasattr(batch, "dtype")):
         raise ArgumentError(f"batch must be a whole number, not {quote(batch)}", argument="batch")
     require(batch >= 1, "batch must be at least 1, not {}", batch, argument="batch")
-    if isinstance(freeze, str) or not all(isinstance(each, str) for each in freeze):
+    if isinstance(freeze, str) or not isinstance(freeze, Iterable) or not all(isinstance(each, str) for each in freeze):
         raise ArgumentError("freeze is a list of patterns", hint='freeze=["stage0"]', argument="freeze")
     if not train and (freeze or remat or optimizer):
         raise ArgumentError("freezing, recomputing and optimizers are of training", hint="train=True, or `--train`")

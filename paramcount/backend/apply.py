@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy
 from jax import numpy as jnp
 
 from paramcount.backend.context import Context
-from paramcount.backend.evaluate import LayerError, by_path, evaluate
-from paramcount.backend.initialize import Tensors
+from paramcount.backend.evaluate import by_path, evaluate
+from paramcount.backend.initialize import Tensors, shapes
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph
@@ -28,17 +29,28 @@ def apply(
     """What a network makes of one example; see `Network.apply`."""
     graph = network.graph(train)
     inputs = named_inputs(graph, x)
-    try:
-        context = Context(train, key, axis_name)
-        outputs, after = evaluate(graph, params, buffers or {}, inputs, context, scope=by_path)
-    except LayerError as error:
-        if not isinstance(error.__cause__, KeyError):
-            raise
-        missing = quote(error.__cause__.args[0])
-        hint = "`network.init()` gives the parameters, and the buffers beside them"
-        raise ArgumentError(f"{quote(error.path)}: there is no tensor {missing}", hint) from error
+    buffers = {} if buffers is None else buffers
+    check_tensors(graph, params=params, buffers=buffers)
+    outputs, after = evaluate(graph, params, buffers, inputs, Context(train, key, axis_name), scope=by_path)
     result = single(outputs)
     return (result, after) if train else result
+
+
+def check_tensors(graph: Graph, **trees: Any) -> None:
+    """Raises ArgumentError where a tensor of `params` or `buffers` is missing, and ShapeError where it is another's."""
+    hint = "`params, buffers = network.init()` gives both"
+    for (kind, tree), declared in zip(trees.items(), shapes(graph), strict=True):
+        if not isinstance(tree, Mapping):
+            message = f"`{kind}` are arrays by path and name, not {quote(type(tree).__name__)}"
+            raise ArgumentError(message, hint, argument=kind)
+        for path, each in declared.items():
+            found = tree.get(path)
+            for name, tensor in each.items():
+                place = quote(f"{path}/{name}")
+                if not isinstance(found, Mapping) or name not in found:
+                    raise ArgumentError(f"`{kind}` lack {place}", hint, argument=kind)
+                if numpy.shape(found[name]) != tensor.shape:
+                    raise ShapeError(f"{place} has the sizes {numpy.shape(found[name])}, not {tensor.shape}")
 
 
 def named_inputs(graph: Graph, x: Any, batched: bool = False) -> dict[str, Any]:
@@ -54,7 +66,10 @@ def named_inputs(graph: Graph, x: Any, batched: bool = False) -> dict[str, Any]:
     if set(x) != set(graph.inputs):
         names = ", ".join(map(quote, graph.inputs))
         raise ArgumentError(f"the network's inputs are {names}, not {', '.join(map(quote, x))}")
-    arrays = {name: jnp.asarray(x[name]) for name in graph.inputs}
+    try:
+        arrays = {name: jnp.asarray(x[name]) for name in graph.inputs}
+    except (TypeError, ValueError) as error:
+        raise ArgumentError("the network takes arrays of numbers", argument="x") from error
     for name, array in arrays.items():
         shape, tokens = graph.inputs[name].shape, graph.inputs[name].shape.layout == "tokens"
         wanted = (*array.shape[:1], *shape.sizes) if batched else shape.sizes

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy
 
+from paramcount.errors import ArgumentError, quote
 from paramcount.graph.tree import Experts, Graph, leaves
 from paramcount.layer import Param
 
@@ -46,7 +47,8 @@ def initialize(graph: Graph, seed: int = 0) -> tuple[Tensors, Tensors]:
     """The first values of a network's parameters and, apart from them, of its buffers, as float32 arrays in JAX.
 
     Each tensor depends on the seed, its path and its name alone, so a network has the same values whether or not
-    equal passes of a loop are folded, and whatever else it holds.
+    equal passes of a loop are folded, and whatever else it holds. Raises ArgumentError for a seed that is no
+    whole number from 0 to 2^63 - 1.
 
     >>> from paramcount.graph.network import Network
     >>> from paramcount.layers.dense import Dense
@@ -54,6 +56,8 @@ def initialize(graph: Graph, seed: int = 0) -> tuple[Tensors, Tensors]:
     >>> params["dense0"]["weight"].shape, buffers
     ((784, 10), {})
     """
+    if not isinstance(seed, (int, numpy.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**63:
+        raise ArgumentError(f"the seed is a whole number from 0 to 2^63 - 1, not {quote(seed)}", argument="seed")
     return jax.device_put(arranged(graph, lambda path, name, tensor: values(tensor, seed, f"{path}/{name}")))
 
 
@@ -99,4 +103,4 @@ def split(graph: Graph, params: Tensors) -> tuple[Tensors, Tensors]:
 
 def merged(first: Tensors, second: Tensors) -> Tensors:
     """Two trees of tensors as one."""
-    return {path: first.get(path, {}) | second.get(path, {}) for path in first.keys() | second.keys()}
+    return {path: first.get(path, {}) | second.get(path, {}) for path in {**first, **second}}

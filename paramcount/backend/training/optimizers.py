@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from paramcount.errors import ArgumentError, needs, quote
@@ -41,4 +42,4 @@ def momentum(learning_rate: Any) -> Any:
 
 def is_rate(given: Any) -> bool:
     """Whether a number is positive and finite."""
-    return isinstance(given, (int, float)) and not isinstance(given, bool) and 0 < given < float("inf")
+    return isinstance(given, Real) and not isinstance(given, bool) and 0 < given < float("inf")

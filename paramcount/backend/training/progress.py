@@ -12,7 +12,7 @@ REFRESH = 0.2  # seconds; to show a loss, the device must have come to it
 
 
 class Progress:
-    """A line for one epoch, around its steps: `with progress: progress.advance(examples, loss)`."""
+    """A line for one epoch, around its steps: `with progress: progress.advance(loss)`."""
 
     def __init__(self, shown: bool, epoch: int, epochs: int, batches: Any) -> None:
         self.bar: Any = None

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from jax import numpy as jnp
 
 from paramcount.backend.initialize import Tensors, initialize, split
 from paramcount.backend.training.checkpoint import load, restore, save
+from paramcount.backend.training.loader import array_of
 from paramcount.backend.training.result import Epoch
 from paramcount.backend.training.step import State
-from paramcount.errors import ArgumentError, quote
+from paramcount.errors import ArgumentError, needs, quote
 from paramcount.graph.tree import Graph
 
 
 def first_values(graph: Graph, init: Any, seed: int) -> tuple[Tensors, Tensors]:
     """Parameters and buffers before training: the usual values, or those of `init` in their place.
 
-    Raises ArgumentError for a tensor that the network has not, and for one of other sizes.
+    Raises ArgumentError for a tensor that the network has not, for one of other sizes, and for what is none.
     """
     params, buffers = initialize(graph, seed)
     if callable(init):
         init = {path: {name: init(path, name, each[name].shape) for name in each} for path, each in params.items()}
-    for path, each in (init or {}).items():
-        for name, value in each.items():
+    for path, each in by_path(init or {}):
+        for name, value in by_path(each):
             place = f"{path}/{name}"
             home = next((tree[path] for tree in (params, buffers) if name in tree.get(path, {})), None)
             if home is None:
@@ -32,7 +38,9 @@ def first_values(graph: Graph, init: Any, seed: int) -> tuple[Tensors, Tensors]:
                 raise ArgumentError(f"the network has no tensor {quote(place)}", hint, argument="init")
             if value is None:
                 continue
-            array = jnp.asarray(value, None if jnp.issubdtype(jnp.result_type(value), jnp.floating) else jnp.float32)
+            array = jnp.asarray(array_of(value))
+            if not jnp.issubdtype(array.dtype, jnp.floating):
+                array = array.astype(jnp.float32)
             if array.shape != home[name].shape:
                 message = f"the first value of {quote(place)} has the sizes {array.shape}, not {home[name].shape}"
                 raise ArgumentError(message, argument="init")
@@ -40,27 +48,63 @@ def first_values(graph: Graph, init: Any, seed: int) -> tuple[Tensors, Tensors]:
     return params, buffers
 
 
-def keep(checkpoint: str, state: State, seed: int, epochs: tuple[Epoch, ...]) -> None:
+def by_path(init: Any) -> Any:
+    """The items of a mapping; raises ArgumentError for anything else."""
+    if not isinstance(init, Mapping):
+        hint = 'e.g. {"dense0": {"weight": array}}, or the first of the two that `network.init()` gives'
+        message = f"`init` is arrays by path and name, or a function, and not {quote(type(init).__name__)}"
+        raise ArgumentError(message, hint, argument="init")
+    return init.items()
+
+
+def check_writable(checkpoint: Any) -> None:
+    """Raises ArgumentError where no checkpoint could be written, while there is nothing to lose yet."""
+    with needs("a checkpoint"):
+        import safetensors  # noqa: F401
+    if not isinstance(checkpoint, (str, os.PathLike)):
+        raise ArgumentError(f"`checkpoint` is the path of a file, not {quote(repr(checkpoint))}", argument="checkpoint")
+    path = Path(os.path.realpath(checkpoint))
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        TemporaryFile(dir=path.parent).close()  # beside it, as it will be
+    except OSError as error:
+        raise ArgumentError(
+            f"{quote(checkpoint)} cannot be written: {error.strerror}", argument="checkpoint"
+        ) from error
+
+
+def keep(checkpoint: Any, state: State, seed: int, epochs: tuple[Epoch, ...]) -> None:
     """Write all that a later run needs to go on as this one would."""
-    save(checkpoint, trees(state), {"seed": str(seed), "epochs": json.dumps(epochs)})
+    meta = {"seed": str(seed), "frozen": json.dumps(frozen(state)), "epochs": json.dumps(epochs)}
+    save(checkpoint, trees(state), meta)
 
 
-def resumed(checkpoint: str, graph: Graph, state: State, seed: int) -> tuple[State, tuple[Epoch, ...]]:
+def resumed(checkpoint: Any, graph: Graph, state: State, seed: int) -> tuple[State, tuple[Epoch, ...]]:
     """The state and the epochs of a checkpoint, of the form of a state at the start.
 
-    Raises ArgumentError where the checkpoint is of another network, optimizer or seed.
+    Raises ArgumentError where the checkpoint is of another network, optimizer or seed, or froze other tensors.
     """
     arrays, meta = load(checkpoint)
     try:
         found, epochs = int(meta["seed"]), tuple(Epoch(*each) for each in json.loads(meta["epochs"]))
+        others = set(json.loads(meta["frozen"])) ^ set(frozen(state))
     except (KeyError, ValueError, TypeError) as error:
         raise ArgumentError(f"{quote(checkpoint)} is no checkpoint of a training") from error
     if found != seed:
         hint = f"the order of the data would be another one; give the seed {found}"
         raise ArgumentError(f"{quote(checkpoint)} is of a training with the seed {found}, not {seed}", hint)
+    if others:
+        message = f"{quote(checkpoint)} is of a training that did not freeze the same: {quote(min(others))} differs"
+        raise ArgumentError(message, "give `freeze` as it was", argument="freeze")
     whole = restore(arrays, trees(state))
     params, kept = split(graph, whole.pop("params"))
     return State(params, kept, **whole), epochs
+
+
+def frozen(state: State) -> list[str]:
+    """The names of the tensors that are not trained."""
+    return sorted(f"{path}/{name}" for path, each in state.kept.items() for name in each)
 
 
 def trees(state: State) -> dict[str, Any]:
