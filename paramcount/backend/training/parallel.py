@@ -5,34 +5,41 @@ The program is that of one device. XLA splits it, and sums gradients, losses and
 
 from __future__ import annotations
 
-import re
-from math import prod
 from typing import Any
 
 import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from paramcount.backend.training.step import length
-from paramcount.errors import ArgumentError
-
-BYTES = {"pred": 1, "bf16": 2, "f16": 2, "f32": 4, "f64": 8, "s8": 1, "u8": 1, "s32": 4, "u32": 4, "s64": 8, "u64": 8}
+from paramcount.errors import ArgumentError, quote
 
 
 class Devices:
-    """Some devices in a row, over which batches are split; of several processes, each holds its own."""
+    """Some devices in a row, over which batches are split; of several processes, each holds as many.
+
+    Raises ArgumentError for a number that is none, for more than there are, and for one that processes don't divide.
+
+    >>> x, y = Devices(1).batch(jax.numpy.ones((4, 3)), jax.numpy.zeros(4))
+    >>> x.sharding.spec
+    PartitionSpec('batch',)
+    """
 
     def __init__(self, number: int) -> None:
-        there = jax.devices()
         if type(number) is not int or number < 1:
-            raise ArgumentError(f"devices must be a whole number of at least 1, not {number!r}", argument="devices")
-        if number > len(there):
-            hint = f"XLA_FLAGS=--xla_force_host_platform_device_count={number} makes so many of one processor"
-            kind = there[0].platform
-            raise ArgumentError(f"{number} devices are asked for, and JAX finds {len(there)} ({kind})", hint)
-        if number % jax.process_count():
-            raise ArgumentError(f"{jax.process_count()} processes cannot hold {number} devices in equal parts")
-        each = number // jax.process_count()
-        chosen = [device for process in range(jax.process_count()) for device in of_process(there, process)[:each]]
+            message = f"devices must be a whole number of at least 1, not {quote(number)}"
+            raise ArgumentError(message, argument="devices")
+        there, processes = jax.devices(), jax.process_count()
+        if number % processes:
+            hint = f"each holds as many: give a multiple of {processes}"
+            raise ArgumentError(f"devices={number} cannot be divided by {processes} processes", hint)
+        each = number // processes
+        chosen = [device for process in range(processes) for device in of_process(there, process)[:each]]
+        if len(chosen) < number:
+            flag = f"XLA_FLAGS=--xla_force_host_platform_device_count={each}"
+            hint = f"{flag} in the environment makes as many of a processor" if there[0].platform == "cpu" else ""
+            found = f"JAX finds {len(there)} ({there[0].platform})"
+            where = f" in {processes} processes, and each must hold {each}" if processes > 1 else ""
+            raise ArgumentError(f"{number} devices are asked for, and {found}{where}", hint)
         self.number = number
         mesh = Mesh(chosen, ("batch",))
         self.split = NamedSharding(mesh, PartitionSpec("batch"))
@@ -60,18 +67,5 @@ class Devices:
         return jax.make_array_from_callback(array.shape, sharding, lambda part: array[part])
 
 
-def of_process(devices: list[Any], process: int) -> list[Any]:
-    return [device for device in devices if device.process_index == process]
-
-
-def all_reduce_bytes(program: str) -> int:
-    """The bytes that one device's compiled program sums over all devices, read from its text.
-
-    >>> all_reduce_bytes("%r = (f32[784,10]{1,0}, f32[]) all-reduce(%a, %b), replica_groups={{0,1}}")
-    31364
-    """
-    found = 0
-    for results in re.findall(r"= (.*?) all-reduce(?:-start)?\(", program):
-        for kind, sizes in re.findall(r"(\w+)\[([\d,]*)\]", results):
-            found += BYTES[kind] * prod(int(size) for size in sizes.split(",") if size)
-    return found
+def of_process(there: list[Any], process: int) -> list[Any]:
+    return [device for device in there if device.process_index == process]

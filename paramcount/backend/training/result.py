@@ -33,21 +33,31 @@ class Epoch(NamedTuple):
 class Reduction(NamedTuple):
     """The bytes of one step that are summed over the devices: those of the compiled program, and as predicted.
 
-    Predicted are the gradients of all that is trained, and the loss: 4 · (trainable + 1). Batch statistics come on top.
+    Predicted are 4 bytes for each trained number's gradient, for the loss, and for the batch norms' `statistics`: of
+    each channel 5, or 2 where nothing that is trained is upstream. `compiled` is None where the program does not say.
     """
 
     devices: int
-    compiled: int
-    predicted: int
+    compiled: int | None
+    trained: int
+    statistics: int = 0
 
     @property
-    def ring(self) -> int:
+    def predicted(self) -> int:
+        return 4 * (self.trained + 1 + self.statistics)
+
+    @property
+    def ring(self) -> int | None:
         """The bytes that each device sends where they stand in a ring: 2 (n - 1) / n of what is summed."""
-        return 2 * (self.devices - 1) * self.compiled // self.devices
+        return None if self.compiled is None else 2 * (self.devices - 1) * self.compiled // self.devices
 
     def __str__(self) -> str:
-        counted = f"{self.compiled:,} bytes a step in the compiled program, 4 · (trainable + 1) = {self.predicted:,}"
-        return f"all-reduce over {self.devices} devices: {counted}; in a ring each sends {self.ring:,}"
+        statistics = f" + {self.statistics:,} of batch norms" if self.statistics else ""
+        predicted = f"predicted 4 · ({self.trained:,} + 1{statistics}) = {self.predicted:,}"
+        if self.compiled is None:
+            return f"all-reduce over {self.devices} devices: {predicted} bytes a step; the program does not say"
+        measured = f"{self.compiled:,} bytes a step in the compiled program, {predicted}"
+        return f"all-reduce over {self.devices} devices: {measured}; in a ring each sends {self.ring:,}"
 
 
 @dataclass(frozen=True)
