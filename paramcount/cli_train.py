@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from paramcount.cli import Parser, at_least_one, complain, load_spec, warn
-from paramcount.errors import ArgumentError, needs
+from paramcount.errors import ArgumentError, needs, quote
+from paramcount.render import terminal
 
 USAGE = "paramcount train SPEC[:VARIANT] --data PATH [options]"
 EXAMPLES = """\
@@ -24,6 +25,9 @@ examples:
 def run(arguments: list[str]) -> int:
     """Train what the arguments name, and print each epoch and what came of it."""
     options = parser().parse(arguments)
+    several = options.coordinator is not None
+    if several == (options.processes is None) or several == (options.process is None):
+        raise ArgumentError("`--coordinator`, `--processes` and `--process` come together", "all three, or none")
     for path in options.plugin:
         from paramcount.layers.plugin import load_plugin
 
@@ -34,56 +38,86 @@ def run(arguments: list[str]) -> int:
         import jax
 
         from paramcount.backend.training.data import Batches, read_data
+        from paramcount.backend.training.processes import join
         from paramcount.backend.training.train import train
-    if options.coordinator:
-        jax.distributed.initialize(options.coordinator, options.processes, options.process)
     if len(network.inputs) > 1:
         raise ArgumentError("this command trains networks of one input", "`pc.train` in Python takes any")
     data = read_data(options.data)
+    transform = fitting(network, data)
+    check_division(len(data.train.x), options)
+    if several:  # what is wrong here is said before the others wait for this one
+        join(options.coordinator, options.processes, options.process)
     first = jax.process_index() == 0
+    fresh: list[Any] = []  # the epochs of this run
+
+    def tell(epoch: Any) -> None:
+        fresh.append(epoch)
+        if first:
+            print(epoch, flush=True)
+
     batches: Any = Batches
     if options.loader == "torch":
         from paramcount.backend.training.loader import torch_batches as batches
+    settings = {"shuffle": not options.no_shuffle, "seed": options.seed, "drop_last": options.drop_last}
     try:
         result = train(
             network,
-            batches(data.train.x, data.train.y, options.batch, shuffle=not options.no_shuffle, seed=options.seed),
+            batches(data.train.x, data.train.y, options.batch, **settings),
             test=None if data.test is None else batches(data.test.x, data.test.y, options.batch, shuffle=False),
             epochs=options.epochs,
             optimizer=options.optimizer,
             learning_rate=options.lr,
-            transform=fitting(network, data.train.x),
+            transform=transform,
             freeze=options.freeze,
             seed=options.seed,
             devices=options.devices,
             staleness=options.staleness,
             checkpoint=options.checkpoint,
             resume=options.resume,
-            on_epoch=lambda epoch: print(epoch, flush=True) if first else None,
+            on_epoch=tell,
             progress=first,
         )
     except KeyboardInterrupt:
-        kept = f"; {options.checkpoint} holds the last whole epoch, `--resume` goes on" if options.checkpoint else ""
+        held = options.checkpoint and (fresh or options.resume)
+        kept = f"; {quote(options.checkpoint)} holds the last whole epoch, `--resume` goes on" if held else ""
         complain(f"stopped{kept}")
-        return 130
-    if first and options.devices == 1:
+        return 0
+    if not fresh:
+        done = len(result.epochs)
+        hint = f"hint: `--epochs {done + 1}` trains one more"
+        complain(f"{quote(options.checkpoint)} holds {done} epochs already\n{hint}")
+        return 0
+    if options.devices == 1:
         from paramcount.backend.peak import matmul_peak
 
         result = replace(result, peak=matmul_peak())
-    if first:
-        print(result)
+    print(terminal.written(str(result), terminal.encoding()))
     return 0
 
 
-def fitting(network: Any, examples: Any) -> Any:
+def check_division(examples: int, options: Any) -> None:
+    """Raises ArgumentError where the devices do not divide each batch, an epoch's shorter last one among them."""
+    batch, devices = min(options.batch, examples), options.devices
+    fits = max(batch - batch % devices, devices)
+    drop = " --drop-last" if examples % fits % devices else ""
+    if batch % devices:
+        hint = f"`--batch {fits}{drop}` fits" if fits <= examples else "give fewer devices"
+        raise ArgumentError(f"a batch of {batch} cannot be divided by {devices} devices", hint)
+    last = examples % batch
+    if last % devices and not options.drop_last:
+        message = f"the last batch of {examples} examples is {last}, which cannot be divided by {devices} devices"
+        raise ArgumentError(message, f"`--drop-last` leaves {last} out, others in each epoch")
+
+
+def fitting(network: Any, data: Any) -> Any:
     """What makes the network's inputs of stored examples: bytes as parts of one, shaped as the input."""
     from math import prod
 
     (shape,) = network.inputs.values()
-    sizes = examples.shape[1:]
-    if prod(sizes) != shape.elements:
-        hint = "its elements must be as many"
-        raise ArgumentError(f"the data's examples are {sizes}, and the network takes {shape.sizes}", hint)
+    for sizes in (split.x.shape[1:] for split in data if split):
+        if prod(sizes) != shape.elements:
+            hint = "its elements must be as many"
+            raise ArgumentError(f"the data's examples are {sizes}, and the network takes {shape.sizes}", hint)
 
     def transform(x: Any) -> Any:
         x = x.reshape(len(x), *shape.sizes)
@@ -117,6 +151,7 @@ def parser() -> Parser:
     add("--loader", choices=("numpy", "torch"), default="numpy", help="what makes the batches (default numpy)")
     add("--checkpoint", metavar="FILE", help="write all to this file (safetensors) after each epoch")
     add("--resume", action="store_true", help="go on from the checkpoint")
+    add("--drop-last", action="store_true", help="leave out an epoch's last batch where it is shorter")
     add("--devices", metavar="N", type=at_least_one, default=1, help="divide each batch over N devices (default 1)")
     add("--staleness", metavar="N", type=int, default=0, help="simulate gradients that arrive N updates late")
     add("--coordinator", metavar="HOST:PORT", help="of several processes that train together: where the first is")
