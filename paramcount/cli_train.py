@@ -26,7 +26,7 @@ def run(arguments: list[str]) -> int:
     """Train what the arguments name, and print each epoch and what came of it."""
     options = parser().parse(arguments)
     several = options.coordinator is not None
-    if several == (options.processes is None) or several == (options.process is None):
+    if {option is not None for option in (options.processes, options.process)} != {several}:
         raise ArgumentError("`--coordinator`, `--processes` and `--process` come together", "all three, or none")
     for path in options.plugin:
         from paramcount.layers.plugin import load_plugin
@@ -81,6 +81,8 @@ def run(arguments: list[str]) -> int:
         held = options.checkpoint and (fresh or options.resume)
         kept = f"; {quote(options.checkpoint)} holds the last whole epoch, `--resume` goes on" if held else ""
         complain(f"stopped{kept}")
+        return 130
+    if not first:
         return 0
     if not fresh:
         done = len(result.epochs)
@@ -105,7 +107,7 @@ def check_division(examples: int, options: Any) -> None:
         raise ArgumentError(f"a batch of {batch} cannot be divided by {devices} devices", hint)
     last = examples % batch
     if last % devices and not options.drop_last:
-        message = f"the last batch of {examples} examples is {last}, which cannot be divided by {devices} devices"
+        message = f"the last of {examples} examples are a batch of {last}, which cannot be divided by {devices} devices"
         raise ArgumentError(message, f"`--drop-last` leaves {last} out, others in each epoch")
 
 

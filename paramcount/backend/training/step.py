@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from numbers import Number
 from typing import Any, NamedTuple
 
 import jax
+import numpy
 from jax import numpy as jnp
 
 from paramcount.backend.apply import named_inputs, single
@@ -42,22 +44,24 @@ class Step:
 
     `loss(outputs, y)` gives a number, or one for each example, of which the mean is taken. `transform(x)` makes the
     network's inputs of the batch's. Each step's random numbers follow from the seed and the step's number alone.
+    `placed` is where all that comes out lies: on each of the devices.
     """
 
-    def __init__(self, graph: Graph, loss: Loss, optimizer: Any, transform: Callable | None, seed: int) -> None:
+    def __init__(
+        self, graph: Graph, loss: Loss, optimizer: Any, transform: Callable | None, seed: int, placed: Any = None
+    ) -> None:
         self.graph = graph
         self.loss = loss
         self.optimizer = optimizer
         self.transform = transform
         self.seed = seed
-        self.compiled = jax.jit(self.run, donate_argnums=0)
+        self.compiled = jax.jit(self.run, donate_argnums=0, out_shardings=placed)
 
     def start(self, params: Tensors, buffers: Tensors, staleness: int = 0) -> State:
         """The state before the first step, in memory of its own: a step takes it from its state."""
-        params, buffers = jax.tree.map(partial(jnp.array, copy=True), (params, buffers))
         trained, kept = split(self.graph, params)
-        earlier = tuple(jax.tree.map(jnp.copy, trained) for _ in range(staleness))
-        return State(trained, kept, buffers, self.optimizer.init(trained), jnp.zeros((), jnp.int32), earlier)
+        state = State(trained, kept, buffers, self.optimizer.init(trained), jnp.int32(0), (trained,) * staleness)
+        return jax.tree.map(partial(jnp.array, copy=True), state)
 
     def __call__(self, state: State, x: Any, y: Any) -> tuple[State, Any]:
         return self.compiled(state, x, y)
@@ -69,7 +73,13 @@ class Step:
         key = jax.random.fold_in(jax.random.key(self.seed), state.step)
         differentiate = jax.value_and_grad(self.loss_of, has_aux=True)
         (loss, buffers), gradient = differentiate(read, state.kept, state.buffers, x, y, key)
-        updates, optimizer = self.optimizer.update(gradient, state.optimizer, state.params)
+
+        def loss_at(params: Tensors) -> Any:  # for optimizers that look along a line
+            return self.loss_of(params, state.kept, state.buffers, x, y, key)[0]
+
+        known = {"value": loss, "grad": gradient, "value_fn": loss_at}
+        update = optax.with_extra_args_support(self.optimizer).update
+        updates, optimizer = update(gradient, state.optimizer, state.params, **known)
         params = optax.apply_updates(state.params, updates)
         earlier = (state.params, *state.earlier[:-1]) if state.earlier else ()
         return State(params, state.kept, buffers, optimizer, state.step + 1, earlier), loss
@@ -77,7 +87,7 @@ class Step:
     def loss_of(self, params: Tensors, kept: Tensors, buffers: Tensors, x: Any, y: Any, key: Any) -> tuple[Any, Any]:
         inputs = named_inputs(self.graph, self.transform(x) if self.transform else x, batched=True)
         outputs, buffers = batched(self.graph, train=True)(merged(params, kept), buffers, inputs, key)
-        return number(self.loss(single(outputs), y)), buffers
+        return number(self.loss(single(outputs), y), "loss"), buffers
 
 
 class Scorer:
@@ -92,7 +102,7 @@ class Scorer:
     def run(self, params: Tensors, buffers: Tensors, x: Any, y: Any) -> Any:
         inputs = named_inputs(self.graph, self.transform(x) if self.transform else x, batched=True)
         outputs, _ = batched(self.graph)(params, buffers, inputs)
-        return number(self.metric(single(outputs), y))
+        return number(self.metric(single(outputs), y), "metric")
 
     def __call__(self, state: State, batches: Any) -> float:
         """The score of all batches, each weighted by its examples."""
@@ -103,14 +113,19 @@ class Scorer:
         return sum(float(score) * size for score, size in scores) / sum(size for _, size in scores)
 
 
-def number(value: Any) -> Any:
-    """A loss or a score as one number."""
-    return jnp.mean(value) if jnp.ndim(value) else value
+def number(value: Any, name: str) -> Any:
+    """A loss or a score as one number, the mean of several. Raises ArgumentError for what is no number."""
+    if not isinstance(value, (jax.Array, numpy.ndarray, Number)) or jnp.iscomplexobj(value):
+        hint = "a real number, or an array with one for each example"
+        raise ArgumentError(f"`{name}` must give numbers, not {type(value).__name__}", hint, argument=name)
+    return jnp.mean(value)
 
 
-def length(x: Any) -> int:
+def length(arrays: Any) -> int:
     """The examples of a batch. Raises ArgumentError where its arrays disagree."""
-    lengths = {len(leaf) if getattr(leaf, "ndim", 0) else 0 for leaf in jax.tree.leaves(x)}
+    lengths = sorted({len(leaf) if getattr(leaf, "ndim", 0) else 0 for leaf in jax.tree.leaves(arrays)})
     if len(lengths) != 1 or 0 in lengths:
-        raise ArgumentError("the arrays of a batch must have one length", hint="their first axis is the examples'")
-    return lengths.pop()
+        found = " and ".join(map(str, lengths)) or "none"
+        hint = "their first axis is the examples', at least one"
+        raise ArgumentError(f"the arrays of a batch must have one length, and not {found}", hint)
+    return lengths[0]

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isfinite
+from os import PathLike
 from time import perf_counter
 from typing import Any
 
 import jax
 import numpy
 
-from paramcount.backend.training.loader import as_numpy
+from paramcount.backend.training.data import Batches
+from paramcount.backend.training.loader import TorchBatches, as_numpy
 from paramcount.backend.training.losses import check_labels, softmax_cross_entropy
 from paramcount.backend.training.metrics import accuracy
 from paramcount.backend.training.optimizers import optimizer as optimizer_of
-from paramcount.backend.training.parallel import Devices, all_reduce_bytes
+from paramcount.backend.training.parallel import Devices
 from paramcount.backend.training.progress import Progress
+from paramcount.backend.training.reduction import all_reduce_bytes, batch_statistics
 from paramcount.backend.training.result import Epoch, Reduction, Training
-from paramcount.backend.training.start import first_values, keep, resumed
+from paramcount.backend.training.start import check_writable, first_values, keep, resumed
 from paramcount.backend.training.step import Scorer, State, Step, length
 from paramcount.errors import ArgumentError, CheckError, quote
 from paramcount.freezing import training_graph
@@ -41,7 +44,7 @@ def train(
     seed: int = 0,
     devices: int = 1,
     staleness: int = 0,
-    checkpoint: str | None = None,
+    checkpoint: str | PathLike[str] | None = None,
     resume: bool = False,
     on_epoch: Callable[[Epoch], None] | None = None,
     progress: bool = False,
@@ -53,8 +56,9 @@ def train(
 
     `loss(outputs, y)` is a number, or one for each example; by default the softmax cross entropy of class numbers or
     dense labels, scored by `metric`, accuracy. `test` are batches to score only. `optimizer` is a name (sgd, momentum,
-    adam) or any transformation of optax. `init` gives first values: arrays by path and name, or a function of path,
-    name and sizes. `transform(x)` makes the network's inputs, inside the compiled step. `freeze` is as in `count`.
+    adam) with a learning rate or a schedule, or any transformation of optax, which has its own. `init` gives first
+    values: arrays by path and name, or a function of path, name and sizes, whose None leaves the usual value.
+    `transform(x)` makes the network's inputs, inside the compiled step. `freeze` is as in `count`.
 
     With `devices`, each batch is divided over that many. With `staleness` n, every gradient is taken at the parameters
     of n updates ago: a simulation of workers that train asynchronously. After each epoch all is written to
@@ -74,33 +78,46 @@ def train(
     whole("staleness", staleness, at_least=0)
     if resume and checkpoint is None:
         raise ArgumentError("there is nothing to resume", "name the checkpoint", argument="resume")
-    once = iter(batches) is batches
-    if once and epochs > 1:
-        raise ArgumentError("these batches can be gone through only once", "give a list of them, or one epoch")
+    if not isinstance(network, Network):
+        hint = "give what `load` returns, or a Network of layers on an input"
+        raise ArgumentError(f"{quote(repr(network))} is not a network", hint)
+    check_batches("batches", batches, epochs)
+    check_functions(loss=loss, metric=metric, transform=transform, on_epoch=on_epoch)
     if metric is None and loss is softmax_cross_entropy:
         metric = accuracy
+    if test is not None:
+        check_batches("test", test, epochs)
+        if metric is None:
+            raise ArgumentError("nothing tells how to score `test`", "give a metric beside the loss", argument="metric")
+    flops = count(network, train=True, freeze=freeze).train_flops
     graph = training_graph(network, freeze)
-    step = Step(graph, loss, optimizer_of(optimizer, learning_rate), transform, seed)
+    if loss is softmax_cross_entropy and len(graph.outputs) > 1:
+        names = ", ".join(map(quote, graph.outputs))
+        hint = f"give a `loss(outputs, y)` of a mapping with {names}"
+        raise ArgumentError("the network has several outputs", hint, argument="loss")
+    held = Devices(devices)
+    step = Step(graph, loss, optimizer_of(optimizer, learning_rate), transform, seed, held.everywhere)
     state = step.start(*first_values(graph, init, seed), staleness)
     done: tuple[Epoch, ...] = ()
-    if checkpoint is not None and resume:
-        state, done = resumed(checkpoint, graph, state, seed)
-    trainer = Trainer(step, Scorer(network, metric, transform) if metric else None, Devices(devices), state)
+    if checkpoint is not None:
+        check_writable(checkpoint)
+        if resume:
+            state, done = resumed(checkpoint, graph, state, seed)
+    trainer = Trainer(step, Scorer(network, metric, transform) if metric else None, held, state)
     for number in range(len(done), epochs):
         began = perf_counter()
         mean, examples = trainer.epoch(of_epoch(batches, number), Progress(progress, number, epochs, batches))
         seconds = perf_counter() - began
         if not isfinite(mean):
-            hint = "a smaller learning rate, or inputs of another scale"
+            hint = "a smaller learning rate, inputs of another scale, or labels that the loss can take"
             raise CheckError(f"the loss of epoch {number} is {mean}; nothing was written", hint)
-        train_score = None if once else trainer.score(batches, number)
+        train_score = None if isinstance(batches, Iterator) else trainer.score(batches, number)
         done = (*done, Epoch(number, mean, train_score, trainer.score(test, number), seconds, examples))
         if checkpoint is not None and jax.process_index() == 0:
             keep(checkpoint, trainer.state, seed, done)
         if on_epoch:
             on_epoch(done[-1])
     state = trainer.state
-    flops = count(network, train=True, freeze=freeze).train_flops
     return Training(network.name, state.all_params, state.buffers, done, flops, reduction=trainer.reduction())
 
 
@@ -114,7 +131,7 @@ class Trainer:
         self.state = devices.replicated(state)
         self.batch: Any = None  # the abstract first one
 
-    def epoch(self, batches: Iterable[Any], progress: Progress) -> tuple[float, int]:
+    def epoch(self, batches: Iterator[Any], progress: Progress) -> tuple[float, int]:
         """Take a step on every batch; the mean loss over the examples, and their number."""
         losses, sizes = [], []
         with progress:
@@ -136,12 +153,13 @@ class Trainer:
             return None
         return self.scorer(self.state, map(self.devices.scored, self.checked(of_epoch(batches, number))))
 
-    def checked(self, batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Batches as pairs of NumPy's arrays. Raises ArgumentError for what is no pair, and for unknown classes."""
-        outputs = [value.shape.sizes for value in self.step.graph.outputs.values()]
-        for x, y in map(as_numpy, batches):
-            if self.step.loss is softmax_cross_entropy and numpy.ndim(y) == len(outputs[0]):
-                check_labels(y, outputs[0][-1])  # the compiled step could not complain
+    def checked(self, batches: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+        """The batches. Raises ArgumentError for arrays of several lengths, and for unknown classes."""
+        output = next(iter(self.step.graph.outputs.values())).shape.sizes
+        for x, y in batches:
+            length((x, y))
+            if self.step.loss is softmax_cross_entropy and numpy.ndim(y) == len(output):
+                check_labels(y, output[-1])  # the compiled step could not complain
             yield x, y
 
     def reduction(self) -> Reduction | None:
@@ -151,20 +169,43 @@ class Trainer:
         state = jax.tree.map(abstract, self.state)
         program = self.step.compiled.lower(state, *self.batch).compile().as_text()
         trained = sum(array.size for array in jax.tree.leaves(self.state.params))
-        return Reduction(self.devices.number, all_reduce_bytes(program or ""), 4 * (trained + 1))
+        found = all_reduce_bytes(program) if program else None
+        return Reduction(self.devices.number, found, trained, batch_statistics(self.step.graph))
 
 
-def of_epoch(batches: Any, number: int) -> Iterable[Any]:
-    """The batches of an epoch, whose order may be its own."""
-    return batches.epoch(number) if hasattr(batches, "epoch") else batches
+def of_epoch(batches: Any, number: int) -> Iterator[tuple[Any, Any]]:
+    """The batches of an epoch, whose order may be its own, as pairs of NumPy's arrays.
+
+    JAX reads them later, so they are copied where another loader may fill the same memory with its next batch.
+    """
+    pairs = map(as_numpy, batches.epoch(number) if callable(getattr(batches, "epoch", None)) else batches)
+    ours = isinstance(batches, (Batches, TorchBatches))
+    return pairs if ours else (jax.tree.map(numpy.array, pair) for pair in pairs)
 
 
 def abstract(array: Any) -> Any:
     return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)
 
 
+def check_batches(name: str, batches: Any, epochs: int) -> None:
+    """Raises ArgumentError for what cannot be gone through, or not often enough."""
+    if isinstance(batches, (Mapping, str)) or not isinstance(batches, Iterable):
+        hint = "Batches(x, y, 128) makes them of arrays"
+        raise ArgumentError(f"`{name}` are pairs (x, y), not {quote(type(batches).__name__)}", hint, argument=name)
+    if isinstance(batches, Iterator) and epochs > 1:
+        hint = "give a list of them, or one epoch"
+        raise ArgumentError(f"`{name}` can be gone through only once", hint, argument=name)
+
+
+def check_functions(**functions: Any) -> None:
+    """Raises ArgumentError for what cannot be called; all but the loss may be None."""
+    for name, function in functions.items():
+        if not callable(function) and (function is not None or name == "loss"):
+            raise ArgumentError(f"`{name}` is a function, not {quote(repr(function))}", argument=name)
+
+
 def whole(name: str, given: Any, at_least: int) -> None:
     """Raises ArgumentError for what is no whole number, or too small."""
-    if type(given) is not int or given < at_least:
+    if not isinstance(given, (int, numpy.integer)) or isinstance(given, bool) or given < at_least:
         message = f"{name} must be a whole number of at least {at_least}, not {quote(given)}"
         raise ArgumentError(message, argument=name)
