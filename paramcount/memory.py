@@ -6,7 +6,7 @@ that does no work hands on the tensor that it got, and one without inputs its pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -112,9 +112,11 @@ class Program:
         self.at: dict[Value | None, Tensor] = {}
         for value in graph.inputs.values():
             self.at[value] = self.tensor(value.shape, True)
-        inputs = set(self.at.values())
+        self.apart = set(self.at.values())
         self.elements(graph.children)
-        self.apart = inputs | {self.at[value] for value in graph.outputs.values()}
+        for value in graph.outputs.values():
+            if self.at[value].elements == self.tensor(value.shape, True).elements:  # and not a part of a tensor
+                self.apart.add(self.at[value])
 
     def made(self) -> int:
         """The elements of all tensors but inputs and outputs."""
@@ -158,19 +160,30 @@ class Program:
 
     def node(self, node: Node) -> None:
         reads = tuple(self.at[value] for value in node.inputs)
-        work, params = node.layer.work(*node.shapes), node.params()
+        work = node.layer.work(*node.shapes)
         idle = not work.macs and not work.elementwise
         if idle and not reads:
             made = tuple(Tensor(0, False) for _ in node.outputs)
-        elif idle and not params and len(reads) == 1 and size(node.outputs) <= size(node.inputs):
+        elif idle and not node.params() and len(reads) == 1 and size(node.outputs) <= size(node.inputs):
             made = reads * len(node.outputs)
         else:
             made = tuple(self.tensor(value.shape, any(read.batched for read in reads)) for value in node.outputs)
-            inner = ()
-            if self.training and not work.macs and any(param.role == "norm" for param in params.values()):
-                inner = tuple(Tensor(tensor.elements, tensor.batched) for tensor in made)  # before the gain
-            self.lines.append(Line(reads, (*made, *inner)))
+            self.lines.append(Line(reads, (*made, *self.within(node, made))))
         self.at.update(zip(node.outputs, made, strict=True))
+
+    def within(self, node: Node, made: Sequence[Tensor]) -> Iterator[Tensor]:
+        """What a leaf makes on its way to its results: factors of contractions, and what a norm's gain is applied to.
+
+        A factor of several parts, one of them an input, is made there, of a result as large: attention's weights of
+        its scores, a recurrence's state of its gates. Both are taken to be the contraction's MACs / the channels.
+        """
+        channels = node.outputs[0].shape.channels if node.outputs[0].shape.rank else 1
+        for macs, operands in node.layer.contractions(*node.shapes):
+            if any(len(operand) > 1 and any(isinstance(part, int) for part in operand) for operand in operands):
+                yield self.tensor(Shape((2, macs // channels)), made[0].batched)
+        gained = any(param.role == "norm" for param in node.params().values())
+        if self.training and gained and not node.layer.work(*node.shapes).macs:
+            yield from (Tensor(tensor.elements, tensor.batched) for tensor in made)
 
     def loop(self, loop: Loop) -> None:
         results = [None if loop.source is None else self.at[loop.source]]
@@ -186,7 +199,11 @@ class Program:
         """Training keeps the tensors of all steps; in inference those of one are there at a time, and all results."""
         self.at[group.step] = self.at[group.source]
         for start, inside, _ in group.carry:
-            self.at[inside] = self.tensor(start, True) if isinstance(start, Shape) else self.at[start]
+            if isinstance(start, Shape):
+                zeros = self.at[inside] = self.tensor(start, True)
+                self.lines.append(Line((), (zeros,)))
+            else:
+                self.at[inside] = self.at[start]
         self.inside(group.children, group.count if self.training else 1)
         last = made = self.at[group.result]
         if not self.training and group.output is not None:
