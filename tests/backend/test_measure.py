@@ -70,6 +70,14 @@ def test_bytes_in_training_grow_by_what_is_kept():
     assert many - few == pytest.approx(kept[1] - kept[0], rel=0.02)
 
 
+def test_the_state_is_there_once():
+    """Parameters and both moments go from step to step in place; their gradient comes on top."""
+    pytest.importorskip("optax", reason="needs optax")
+    params = 4 * 256 * 256
+    found = compiled_bytes(pc.Network([pc.Dense(256, bias=False)], input=256), train=True, optimizer="adam")
+    assert 3 * params < found < 5 * params
+
+
 def test_examples_differ_and_steps_go_on():
     pytest.importorskip("optax", reason="needs optax")
     program = program_of(pc.load("lenet"), 3, True, "sgd")
