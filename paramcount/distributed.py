@@ -21,13 +21,15 @@ from typing import Any, cast
 from paramcount.errors import ArgumentError, needs, quote
 from paramcount.layer import Layer, registry
 from paramcount.layers import find
-from paramcount.space import Space
+from paramcount.space import GRID, Space
 from paramcount.sweeping import Sweep, Walk
 
 PATIENCE = 5  # seconds in which a scheduler answers, and has a worker
 ABSENCE = 60  # seconds that a sweep goes on without any worker
 RETRIES = 3  # of a window that failed, beside those whose worker was lost, which Dask itself counts again
 AHEAD = 2  # windows in flight for each thread of a worker: they bound the memory, there and here
+SHARES = 4  # windows of a grid for each thread at least, so that all of them count
+FEWEST = 256  # points of such a window
 ONE_AT_A_TIME = Lock()
 LOGGERS = (
     "distributed",
@@ -46,10 +48,10 @@ def parts_of_cluster(space: Space, where: str | None, chunk: int | None, address
     are under way at a time. Raises ArgumentError for a scheduler that does not answer, that has no workers, or whose
     workers have another version, and MissingPackageError without Dask.
     """
-    with needs("--dask"):
-        from distributed import Client
     if "://" not in address:
         raise ArgumentError(f"{quote(address)} is no address of a scheduler", hint="give tcp://HOST:PORT")
+    with needs(address):
+        from distributed import Client
     with quiet():
         refuse_silent(address)
         with warnings.catch_warnings(action="ignore"):  # of the versions of packages that we do not count with
@@ -115,7 +117,10 @@ def results(client: Any, space: Space, where: str | None, chunk: int | None) -> 
     from distributed import CancelledError, KilledWorker
 
     carried = client.submit(bytes, packed(space), pure=False)  # a task, so that losing its worker does not lose it
-    most = AHEAD * max(sum(client.nthreads().values()), 1)
+    threads = max(sum(client.nthreads().values()), 1)
+    if chunk is None and not space.single:  # what is drawn at random depends on its window
+        chunk = min(max(space.size // (SHARES * threads), FEWEST), GRID)
+    most = AHEAD * threads
     waiting: deque[Any] = deque()
     windows = iter(space.windows(chunk))
     try:

@@ -111,8 +111,9 @@ def equal(one, other):
         {"width": [0.5, 0.75, 1.0], "resolution": range(96, 130), "chunk": 10},
         {"width": [0.5, 0.75, 1.0], "resolution": range(96, 130), "chunk": 10, "where": "macs > 5e7"},
         {"width": [0.5, 0.75, 1.0, 1.4], "resolution": range(96, 225), "random": 100, "seed": 5, "chunk": 30},
+        {"width": [0.5 + step / 20 for step in range(20)], "resolution": range(96, 196)},
     ],
-    ids=["grid", "condition", "random"],
+    ids=["grid", "condition", "random", "shares"],
 )
 def test_the_rows_are_those_of_a_local_sweep(cluster, settings):
     address, _ = cluster

@@ -49,7 +49,7 @@ class Plot:
         self.format = os.path.splitext(path)[1].removeprefix(".").lower()
         if self.format not in METADATA:
             raise ArgumentError(f"{quote(path)} is no file of a plot", hint="a name that ends in .svg, .png or .pdf")
-        with needs("--plot"):
+        with needs(path):
             import matplotlib.figure  # noqa: F401
         folder = os.path.dirname(path) or "."
         if not os.path.isdir(folder) or os.path.isdir(path):
