@@ -38,7 +38,7 @@ def all_reduce_bytes(program: str) -> int | None:
         else:
             lines.append(line)
     try:
-        return summed(entry, computations)
+        return summed(entry, computations) if entry else None
     except UnknownError:
         return None
 
