@@ -94,6 +94,7 @@ def resumed(checkpoint: Any, graph: Graph, state: State, seed: int) -> tuple[Sta
     if found != seed:
         hint = f"the order of the data would be another one; give the seed {found}"
         raise ArgumentError(f"{quote(checkpoint)} is of a training with the seed {found}, not {seed}", hint)
+    restore(arrays, {"params": state.all_params, "buffers": state.buffers})  # of another network, all would differ
     if others:
         message = f"{quote(checkpoint)} is of a training that did not freeze the same: {quote(min(others))} differs"
         raise ArgumentError(message, "give `freeze` as it was", argument="freeze")

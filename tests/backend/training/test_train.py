@@ -1,0 +1,410 @@
+"""Training from Python: what it takes batches from, what it can be told, what it refuses, and going on from a file."""
+
+import pathlib
+import re
+
+import jax
+import numpy
+import optax
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import paramcount as pc
+from paramcount.errors import ArgumentError, CheckError, ParamcountError, ShapeError
+
+GENERATOR = numpy.random.default_rng(5)
+X = GENERATOR.standard_normal((20, 4), numpy.float32)
+Y = GENERATOR.integers(0, 3, 20)
+NETWORK = pc.Network([pc.Dense(3)], input=4)
+PAIRS = [(X[:8], Y[:8]), (X[8:16], Y[8:16]), (X[16:], Y[16:])]
+
+
+class Refilled:
+    """Batches that all come in the same memory, as some loaders hand them out."""
+
+    def __iter__(self):
+        x, y = numpy.empty_like(X[:4]), numpy.empty_like(Y[:4])
+        for start in range(0, 20, 4):
+            x[:], y[:] = X[start : start + 4], Y[start : start + 4]
+            yield x, y
+
+
+def figures(result):
+    """All that a training comes to, but for the time it took."""
+    epochs = [epoch._replace(seconds=0) for epoch in result.epochs]
+    return epochs, jax.tree.map(numpy.array, (result.params, result.buffers))
+
+
+def same(left, right):
+    (left_epochs, left_tensors), (right_epochs, right_tensors) = figures(left), figures(right)
+    assert left_epochs == right_epochs
+    assert jax.tree.structure(left_tensors) == jax.tree.structure(right_tensors)
+    jax.tree.map(assert_array_equal, left_tensors, right_tensors)
+
+
+def complaint(batches=PAIRS, network=NETWORK, error=ArgumentError, **settings):
+    with pytest.raises(error) as caught:
+        pc.train(network, batches, **settings)
+    return str(caught.value)
+
+
+# Where batches come from
+
+
+def test_whatever_holds_the_same_batches_trains_the_same():
+    expected = pc.train(NETWORK, PAIRS, epochs=2)
+    same(expected, pc.train(NETWORK, pc.Batches(X, Y, 8, shuffle=False), epochs=2))
+    same(expected, pc.train(NETWORK, [(jax.numpy.array(x), jax.numpy.array(y)) for x, y in PAIRS], epochs=2))
+    same(expected, pc.train(NETWORK, tuple([x.tolist(), y.tolist()] for x, y in PAIRS), epochs=2))
+    same(expected, pc.train(NETWORK, [({"input": x}, y) for x, y in PAIRS], epochs=2))
+    assert expected.epochs[1].examples == 20
+
+
+def test_so_do_loaders_of_pytorch():
+    torch = pytest.importorskip("torch")
+    expected = pc.train(NETWORK, PAIRS, epochs=2)
+    tensors = torch.utils.data.TensorDataset(torch.tensor(X), torch.tensor(Y))
+    same(expected, pc.train(NETWORK, torch.utils.data.DataLoader(tensors, 8), epochs=2))
+    same(expected, pc.train(NETWORK, pc.torch_batches(X, Y, 8, shuffle=False), epochs=2))
+
+
+def test_a_generator_serves_one_epoch():
+    result = pc.train(NETWORK, iter(PAIRS), test=PAIRS)
+    first = pc.train(NETWORK, PAIRS).epochs[0]
+    assert result.epochs[0].train is None and result.epochs[0].test == first.train  # it cannot be scored again
+    assert "`batches` can be gone through only once" in complaint((pair for pair in PAIRS), epochs=2)
+    assert "`test` can be gone through only once" in complaint(test=iter(PAIRS), epochs=2)
+
+
+def test_batches_whose_memory_is_filled_again_are_read_before():
+    apart = [(X[start : start + 4], Y[start : start + 4]) for start in range(0, 20, 4)]
+    same(pc.train(NETWORK, Refilled(), epochs=3), pc.train(NETWORK, apart, epochs=3))
+
+
+def test_epochs_come_from_a_method_where_there_is_one():
+    asked = []
+
+    class Numbered:
+        def epoch(self, number):
+            asked.append(number)
+            return PAIRS
+
+        def __iter__(self):
+            raise AssertionError("not asked for its epoch")
+
+    pc.train(NETWORK, Numbered(), epochs=2)
+    assert asked == [0, 0, 1, 1]  # trained on, and scored
+
+    class Counter(list):
+        epoch = 3  # some loaders count theirs
+
+    pc.train(NETWORK, Counter(PAIRS))
+
+
+# What it can be told
+
+
+def test_dense_labels_train_like_class_numbers():
+    dense = [(x, numpy.eye(3)[y]) for x, y in PAIRS]
+    ours, theirs = pc.train(NETWORK, dense, epochs=2), pc.train(NETWORK, PAIRS, epochs=2)
+    assert_allclose([e[1:3] for e in ours.epochs], [e[1:3] for e in theirs.epochs], rtol=1e-5)
+
+
+def test_positions_of_a_sequence_have_labels_of_their_own():
+    network = pc.Network([pc.Embedding(7, 5), pc.Dense(7)], input={"tokens": [6]})
+    tokens = GENERATOR.integers(0, 7, (4, 6))
+    result = pc.train(network, [(tokens, tokens)], epochs=40, optimizer="adam", learning_rate=0.1)
+    assert result.epochs[-1].train == 1
+    wrong = tokens.copy()
+    wrong[2, 3] = 7
+    assert "label `7` at [2, 3] is out of range" in complaint([(tokens, wrong)], network)
+    assert "whole numbers, not float32" in complaint([(tokens.astype("float32"), tokens)], network, ShapeError)
+
+
+def test_a_loss_and_a_metric_of_ones_own():
+    network = pc.Network([pc.Dense(1)], input=4)
+    targets = [(x, x @ numpy.array([[1.0], [-2.0], [3.0], [0.5]], numpy.float32) + 2) for x, _ in PAIRS]
+
+    def squared(outputs, y):
+        return optax.squared_error(outputs, y).sum(-1)
+
+    def close(outputs, y):
+        return abs(outputs - y) < 0.05
+
+    result = pc.train(network, targets, epochs=60, loss=squared, metric=close, test=targets, learning_rate=0.1)
+    assert result.epochs[0].train < 0.5 and result.epochs[-1].train == result.epochs[-1].test == 1
+    assert_allclose(result.params["dense0"]["weight"][:, 0], [1, -2, 3, 0.5], atol=0.02)
+    assert pc.train(network, targets, loss=squared).epochs[0].train is None
+    assert "give a metric" in complaint(targets, network, loss=squared, test=targets)
+
+
+def test_several_inputs_and_outputs_by_name():
+    items = [pc.From("left"), pc.Let({"sum": [pc.Add(["prev", "right"]), pc.Dense(3)], "own": [pc.Dense(2)]})]
+    network = pc.Network(items, inputs={"left": 4, "right": 4}, outputs={"class": "sum", "side": "own"})
+    largest = X[:, :3].argmax(-1)
+    batch = ({"left": X, "right": 2 * X}, {"class": largest, "side": largest % 2})
+
+    def loss(outputs, y):
+        return sum(pc.softmax_cross_entropy(outputs[name], y[name]) for name in ("class", "side"))
+
+    def metric(outputs, y):
+        return pc.accuracy(outputs["class"], y["class"])
+
+    result = pc.train(network, [batch], loss=loss, metric=metric, epochs=100, optimizer="adam", learning_rate=0.1)
+    assert result.epochs[-1].train > 0.9
+    assert "several outputs\nhint: give a `loss(outputs, y)` of a mapping with `class`, `side`" in complaint(
+        [batch], network
+    )
+    assert "`left`, `right`" in complaint([(X, Y)], network, loss=loss)
+
+
+def test_a_transform_makes_the_inputs_of_what_is_stored():
+    stored = [((x * 40 + 128).clip(0, 255).astype("uint8").reshape(-1, 2, 2), y) for x, y in PAIRS]
+    ready = [((x.reshape(-1, 4) / numpy.float32(255)), y) for x, y in stored]
+    ours = pc.train(NETWORK, stored, test=stored, transform=lambda x: x.reshape(-1, 4) / 255)
+    theirs = pc.train(NETWORK, ready, test=ready)
+    assert_allclose(ours.epochs[0][1:4], theirs.epochs[0][1:4], rtol=1e-5)
+
+
+def test_first_values_are_arrays_or_a_function():
+    ones = {"dense0": {"weight": numpy.ones((4, 3)), "bias": numpy.zeros(3, int)}}
+    seen = []
+
+    def made(path, name, sizes):
+        seen.append((path, name, sizes))
+        return numpy.full(sizes, name == "weight")
+
+    expected = pc.train(NETWORK, PAIRS, init=ones)
+    same(expected, pc.train(NETWORK, PAIRS, init=made))
+    assert sorted(seen) == [("dense0", "bias", (3,)), ("dense0", "weight", (4, 3))]
+    usual = pc.train(NETWORK, PAIRS, seed=3)
+    same(usual, pc.train(NETWORK, PAIRS, init=NETWORK.init(3)[0], seed=3))
+    same(usual, pc.train(NETWORK, PAIRS, init=lambda path, name, sizes: None, seed=3))
+    statistics = {"batch_norm0": {"mean": [10.0, 0, 0, 0]}}
+    kept = pc.train(pc.Network([pc.BatchNorm(), pc.Dense(3)], input=4), [(X * 0, Y)], init=statistics)
+    assert_allclose(kept.buffers["batch_norm0"]["mean"], [9, 0, 0, 0])
+
+
+def test_each_epoch_is_told_once_it_is_kept(tmp_path):
+    file, told = tmp_path / "a.safetensors", []
+    result = pc.train(NETWORK, PAIRS, epochs=3, checkpoint=file, on_epoch=lambda e: told.append((e, file.read_bytes())))
+    assert tuple(epoch for epoch, _ in told) == result.epochs
+    assert len({content for _, content in told}) == 3
+
+
+def test_what_came_of_it_in_words():
+    result = pc.train(NETWORK, PAIRS, epochs=2)
+    flops = pc.count(NETWORK, train=True).train_flops
+    assert str(result).startswith(f"network: {flops} FLOPs for an example's step of training\nfastest epoch: ")
+    assert result.rate == max(flops * 20 / epoch.seconds for epoch in result.epochs)
+    assert re.fullmatch(r"epoch 1  loss \d\.\d{4}  train \d\.\d{4}  [\d.]+ s  [\d,]+ examples/s", str(result.epochs[1]))
+
+
+# Going on
+
+
+MIXED = pc.Network(
+    [
+        pc.Dense(8, norm="batch_norm", activation="relu"),
+        pc.Dropout(0.3),
+        pc.With(pc.Dense(8), frozen=True),
+        pc.Dense(3),
+    ],
+    input=4,
+)
+
+
+@pytest.mark.parametrize(
+    ("loader", "optimizer", "staleness"), [("Batches", "adam", 0), ("torch_batches", "momentum", 2)]
+)
+def test_stopping_and_going_on_changes_no_bit(loader, optimizer, staleness, tmp_path):
+    if loader == "torch_batches":
+        pytest.importorskip("torch")
+    batches = getattr(pc, loader)(X, Y, 10, seed=2)
+    settings = {"optimizer": optimizer, "staleness": staleness, "test": PAIRS, "seed": 2}
+    whole = pc.train(MIXED, batches, epochs=4, **settings)
+    file = tmp_path / "half.safetensors"
+    half = pc.train(MIXED, batches, epochs=2, checkpoint=file, **settings)
+    assert figures(half)[0] == figures(whole)[0][:2]
+    same(pc.train(MIXED, batches, epochs=4, checkpoint=file, resume=True, **settings), whole)
+
+
+def test_a_finished_run_has_nothing_to_go_on_to(tmp_path):
+    settings = {"epochs": 2, "checkpoint": str(tmp_path / "a.safetensors")}
+    done = pc.train(NETWORK, PAIRS, **settings)
+    content, told = (tmp_path / "a.safetensors").read_bytes(), []
+    same(pc.train(NETWORK, PAIRS, resume=True, on_epoch=told.append, **settings), done)
+    assert not told and (tmp_path / "a.safetensors").read_bytes() == content
+
+
+def test_what_a_checkpoint_is_not_of(tmp_path):
+    file = tmp_path / "a.safetensors"
+    settings = {"checkpoint": file, "optimizer": "momentum"}
+    pc.train(MIXED, PAIRS, **settings)
+
+    def refused(network=MIXED, **other):
+        return complaint(network=network, epochs=2, resume=True, **(settings | other))
+
+    assert "is of a training with the seed 0, not 1" in refused(seed=1)
+    assert "another optimizer" in refused(optimizer="adam") and "another optimizer" in refused(optimizer="sgd")
+    assert "another network" in refused(pc.Network([pc.With(pc.Dense(8), name="other"), pc.Dense(3)], input=4))
+    assert "another training: it lacks `earlier[0]`" in refused(staleness=1)
+    assert "did not freeze the same: `dense2/bias` differs" in refused(freeze=["dense2"])
+    assert "cannot be read: No such file" in refused(checkpoint=tmp_path / "b.safetensors")
+    file.write_bytes(file.read_bytes()[:-1])
+    assert "not a whole one" in refused()
+
+
+def test_a_freeze_is_missed_though_no_optimizer_remembers_it(tmp_path):
+    settings = {"checkpoint": tmp_path / "a.safetensors", "optimizer": "sgd"}
+    pc.train(NETWORK, PAIRS, **settings)
+    assert "did not freeze the same" in complaint(epochs=2, resume=True, freeze=["dense0"], **settings)
+
+
+def test_nothing_to_resume():
+    assert "name the checkpoint" in complaint(resume=True)
+
+
+def test_a_checkpoint_that_cannot_be_written_is_known_before_the_first_step(tmp_path):
+    def never():
+        raise AssertionError("trained")
+        yield
+
+    assert "No such file" in complaint(never(), checkpoint=tmp_path / "missing" / "a.safetensors")
+    assert "Is a directory" in complaint(never(), checkpoint=tmp_path)
+    assert "is the path of a file, not `5`" in complaint(never(), checkpoint=5)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_loss_that_is_no_number_leaves_the_checkpoint(tmp_path):
+    file = tmp_path / "a.safetensors"
+    pc.train(NETWORK, PAIRS, checkpoint=file)
+    before = file.read_bytes()
+    wrong = [*PAIRS, (X * numpy.nan, Y)]
+    message = complaint(wrong, error=CheckError, checkpoint=file, resume=True, epochs=2)
+    assert message.startswith("the loss of epoch 1 is nan; nothing was written\nhint: ")
+    assert file.read_bytes() == before and [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+# What it refuses
+
+
+@pytest.mark.parametrize(
+    ("batches", "words"),
+    [
+        ([], "there is no batch to train on"),
+        ([(X[:0], Y[:0])], "one length, and not 0"),
+        ([(X, Y[:9])], "one length, and not 9 and 20"),
+        ([({"input": X}, (Y, Y[:1]))], "one length, and not 1 and 20"),
+        ([(X, Y[:, None])], "do not fit `logits`"),
+        ([(X, Y, Y)], "a pair (x, y), and this one is 3 parts"),
+        ((X, Y), "a pair (x, y), and this one is `ndarray`"),
+        (X, "a pair (x, y), and this one is `ndarray`"),
+        ({"x": X, "y": Y}, "`batches` are pairs (x, y), not `dict`"),
+        ("mnist", "`batches` are pairs (x, y), not `str`"),
+        (None, "`batches` are pairs (x, y), not `NoneType`"),
+        ([(X, None)], "`NoneType` holds no numbers"),
+        ([("X", Y)], "`str` holds no numbers"),
+        ([({"inputs": X}, Y)], "the network's inputs are `input`, not `inputs`"),
+        ([(X, Y + 1)], "label `3` at ["),
+        ([(X, Y - 1)], "label `-1` at ["),
+        ([(X, Y.astype(float))], "class numbers are integers"),
+        ([(X[:, :3], Y)], "`input` has the sizes (3,) after the batch, and the network takes (4,)"),
+        ([(X.reshape(-1, 2, 2), Y)], "`input` has the sizes (2, 2) after the batch"),
+        ([(X.astype("uint8"), Y)], "must be of floating point, not uint8\nhint: e.g. x / 255"),
+    ],
+)
+def test_batches_that_are_none(batches, words):
+    assert words in complaint(batches, error=ParamcountError)
+    if isinstance(batches, list):  # where they are only scored, too
+        assert words.replace("train on", "score") in complaint(test=batches, error=ParamcountError)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"network": [pc.Dense(3)]}, "is not a network\nhint: give what `load` returns"),
+        ({"network": "mlp"}, "`'mlp'` is not a network"),
+        ({"epochs": "3"}, "epochs must be a whole number of at least 1, not `3`"),
+        ({"epochs": 0}, "epochs must be"),
+        ({"epochs": True}, "epochs must be"),
+        ({"epochs": 1.0}, "epochs must be"),
+        ({"staleness": -1}, "staleness must be a whole number of at least 0"),
+        ({"seed": -1}, "the seed is a whole number from 0 to 2^63 - 1, not `-1`"),
+        ({"seed": "a"}, "the seed is"),
+        ({"seed": 2**63}, "the seed is"),
+        ({"loss": "mse"}, "`loss` is a function, not `'mse'`"),
+        ({"loss": None}, "`loss` is a function"),
+        ({"metric": "accuracy"}, "`metric` is a function"),
+        ({"transform": 255}, "`transform` is a function"),
+        ({"on_epoch": 1}, "`on_epoch` is a function"),
+        ({"loss": lambda outputs, y: None}, "`loss` must give numbers, not NoneType"),
+        ({"loss": lambda outputs, y: (outputs.mean(), 1)}, "`loss` must give numbers, not tuple"),
+        ({"loss": lambda outputs, y: outputs * 1j}, "`loss` must give numbers"),
+        ({"metric": lambda outputs, y: {}}, "`metric` must give numbers, not dict"),
+        ({"freeze": "dense0"}, "freeze is a list of patterns"),
+        ({"freeze": ["dense1"]}, "no row to freeze is called `dense1`"),
+        ({"learning_rate": 0}, "a learning rate is a positive number"),
+        ({"optimizer": "sdg"}, "unknown optimizer `sdg`"),
+        ({"init": [1]}, "`init` is arrays by path and name, or a function, and not `list`"),
+        ({"init": NETWORK.init()}, "the first of the two that `network.init()` gives"),
+        ({"init": {"dense0": X}}, "`init` is arrays by path and name"),
+        ({"init": {"dense1": {"weight": X}}}, "the network has no tensor `dense1/weight`"),
+        ({"init": {"dense0": {"weight": X}}}, "`dense0/weight` has the sizes (20, 4), not (4, 3)"),
+        ({"init": {"dense0": {"weight": "ones"}}}, "holds no numbers"),
+        ({"init": {"dense0": {"weight": [[1], [1, 2]]}}}, "make no array"),
+        ({"test": 3}, "`test` are pairs (x, y), not `int`"),
+        ({"test": []}, "there is no batch to score"),
+    ],
+    ids=str,
+)
+def test_settings_that_are_wrong(settings, words):
+    assert words in complaint(**settings)
+
+
+def test_labels_that_only_a_loss_of_ones_own_can_see_stop_the_training():
+    def wrapped(outputs, y):
+        return 2 * pc.softmax_cross_entropy(outputs, y)
+
+    assert "labels that the loss can take" in complaint([(X, Y + 1)], error=CheckError, loss=wrapped)
+
+
+def test_paths_may_be_text_or_objects(tmp_path):
+    settings = {"checkpoint": str(tmp_path / "a.safetensors")}
+    pc.train(NETWORK, PAIRS, **settings)
+    same(
+        pc.train(NETWORK, PAIRS, resume=True, checkpoint=pathlib.Path(settings["checkpoint"])), pc.train(NETWORK, PAIRS)
+    )
+
+
+# Real data
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """1,797 handwritten digits of 8 × 8, in parts of 1,500 and 297."""
+    x, y = pytest.importorskip("sklearn.datasets", reason="needs scikit-learn").load_digits(return_X_y=True)
+    order = numpy.random.default_rng(0).permutation(len(x))
+    x, y = (x[order] / 16).astype(numpy.float32), y[order]
+    return (x[:1500], y[:1500]), (x[1500:], y[1500:])
+
+
+def score_of_digits(train, test, freeze=()):
+    network = pc.Network([pc.Dense(16, activation="relu"), pc.Dense(10)], input=64)
+    batches = pc.Batches(*train, 50)
+    settings = {"epochs": 8, "optimizer": "momentum", "learning_rate": 0.2}
+    return pc.train(network, batches, test=[test], freeze=freeze, **settings).epochs[-1].test
+
+
+BAR = 0.93
+
+
+def test_handwritten_digits_are_learnt(digits):
+    assert score_of_digits(*digits) > BAR
+
+
+def test_what_is_broken_does_not_reach_the_bar(digits):
+    (x, y), test = digits
+    assert score_of_digits((x, y), test, freeze=["dense0"]) < BAR - 0.05  # a layer without a gradient
+    assert score_of_digits((x, y), test, freeze=["dense1"]) < BAR - 0.05
+    assert score_of_digits((x, numpy.roll(y, 1)), test) < 0.3  # each with the label of another
