@@ -122,22 +122,3 @@ def test_a_step_takes_no_memory_that_is_somebody_elses():
     pc.train(network, [batch], epochs=2, init=init)
     equal(jax.tree.map(numpy.array, init), before)
     assert batch[0].sum().item()  # JAX raises where an array was given away
-
-
-def test_stale_gradients_are_those_of_earlier_parameters():
-    network = pc.Network([pc.Dense(1, bias=False)], input=1)
-    batch = (numpy.ones((1, 1), numpy.float32), numpy.zeros((1, 1)))  # the loss is w², its gradient 2w
-    init = {"dense0": {"weight": [[8.0]]}}
-
-    def weights(staleness, steps):
-        return (
-            pc.train(network, [batch], epochs=steps, loss=squared, learning_rate=0.25, init=init, staleness=staleness)
-            .params["dense0"]["weight"]
-            .item()
-        )
-
-    assert [weights(0, steps) for steps in (1, 2, 3)] == [4, 2, 1]  # each halves it
-    # of one update ago: 8 - 8/2, 4 - 8/2, 0 - 4/2, -2 - 0
-    assert [weights(1, steps) for steps in (1, 2, 3, 4)] == [4, 0, -2, -2]
-    # of two updates ago: 8 - 8/2, 4 - 8/2, 0 - 8/2, -4 - 4/2
-    assert [weights(2, steps) for steps in (1, 2, 3, 4)] == [4, 0, -4, -6]
