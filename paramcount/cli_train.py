@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from paramcount.cli import Parser, at_least_one, complain, load_spec, warn
-from paramcount.errors import ArgumentError, needs, quote
+from paramcount.errors import ArgumentError, ParamcountError, needs, quote
 from paramcount.render import terminal
 
 USAGE = "paramcount train SPEC[:VARIANT] --data PATH [options]"
@@ -46,6 +46,8 @@ def run(arguments: list[str]) -> int:
     transform = fitting(network, data)
     check_division(len(data.train.x), options)
     if several:  # what is wrong here is said before the others wait for this one
+        if options.process == 0 and options.processes > 1:
+            complain(f"waiting for {options.processes - 1} more at {quote(options.coordinator)}")
         join(options.coordinator, options.processes, options.process)
     first = jax.process_index() == 0
     fresh: list[Any] = []  # the epochs of this run
@@ -82,6 +84,11 @@ def run(arguments: list[str]) -> int:
         kept = f"; {quote(options.checkpoint)} holds the last whole epoch, `--resume` goes on" if held else ""
         complain(f"stopped{kept}")
         return 130
+    except jax.errors.JaxRuntimeError as error:
+        if not several:
+            raise
+        reason = str(error).partition("\n")[0]
+        raise ParamcountError(f"another process has stopped, or cannot be reached: {reason}") from error
     if not first:
         return 0
     if not fresh:

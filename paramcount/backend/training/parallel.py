@@ -41,6 +41,7 @@ class Devices:
             where = f" in {processes} processes, and each must hold {each}" if processes > 1 else ""
             raise ArgumentError(f"{number} devices are asked for, and {found}{where}", hint)
         self.number = number
+        self.threads = number > 1 and chosen[0].platform == "cpu"
         mesh = Mesh(chosen, ("batch",))
         self.split = NamedSharding(mesh, PartitionSpec("batch"))
         self.everywhere = NamedSharding(mesh, PartitionSpec())
@@ -60,6 +61,14 @@ class Devices:
     def replicated(self, tree: Any) -> Any:
         """Arrays as they are, on every device."""
         return jax.tree.map(lambda array: self.placed(array, self.everywhere), tree)
+
+    def settled(self, results: Any) -> Any:
+        """Results, waited for where the devices are threads of a processor.
+
+        They have a pool of few threads in common. With a second program on its way, those that wait in an all-reduce of
+        the first can take all of them, and XLA gives up.
+        """
+        return jax.block_until_ready(results) if self.threads else results
 
     def placed(self, array: Any, sharding: NamedSharding) -> Any:
         if jax.process_count() == 1:

@@ -10,7 +10,7 @@ import jax
 
 from paramcount.errors import ArgumentError, quote
 
-PATIENCE = 60  # seconds until the first process must be there
+PATIENCE = 60  # seconds until all processes must be there
 
 
 def join(coordinator: str, processes: int, process: int, patience: float = PATIENCE) -> None:
@@ -18,7 +18,7 @@ def join(coordinator: str, processes: int, process: int, patience: float = PATIE
 
     `coordinator` is HOST:PORT, where process 0 waits for the others and the others look for it, for `patience` seconds.
     Raises ArgumentError for an address that is none, for a process that is not among them, where nobody listens, and
-    where process 0 cannot listen.
+    where process 0 cannot listen. Where process 0 waits in vain, JAX aborts it.
 
     >>> join("localhost", 2, 0)
     Traceback (most recent call last):
@@ -36,7 +36,7 @@ def join(coordinator: str, processes: int, process: int, patience: float = PATIE
         reach(host.strip("[]"), int(port), patience)
     else:
         listen(int(port))
-    jax.distributed.initialize(coordinator, processes, process)
+    jax.distributed.initialize(coordinator, processes, process, initialization_timeout=round(patience))
 
 
 def listen(port: int) -> None:

@@ -91,12 +91,18 @@ class Step:
 
 
 class Scorer:
-    """How well a network does: the mean over examples of `metric(outputs, y)`, in inference."""
+    """How well a network does: the mean over examples of `metric(outputs, y)`, in inference.
 
-    def __init__(self, network: Network, metric: Loss, transform: Callable | None) -> None:
+    `settled` gets each batch's score while it is computed, and may wait for it.
+    """
+
+    def __init__(
+        self, network: Network, metric: Loss, transform: Callable | None, settled: Callable[[Any], Any]
+    ) -> None:
         self.graph = network.graph()
         self.metric = metric
         self.transform = transform
+        self.settled = settled
         self.compiled = jax.jit(self.run)
 
     def run(self, params: Tensors, buffers: Tensors, x: Any, y: Any) -> Any:
@@ -107,7 +113,7 @@ class Scorer:
     def __call__(self, state: State, batches: Any) -> float:
         """The score of all batches, each weighted by its examples."""
         params = state.all_params
-        scores = [(self.compiled(params, state.buffers, x, y), length(x)) for x, y in batches]
+        scores = [(self.settled(self.compiled(params, state.buffers, x, y)), length(x)) for x, y in batches]
         if not scores:
             raise ArgumentError("there is no batch to score")
         return sum(float(score) * size for score, size in scores) / sum(size for _, size in scores)

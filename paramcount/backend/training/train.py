@@ -100,10 +100,11 @@ def train(
     state = step.start(*first_values(graph, init, seed), staleness)
     done: tuple[Epoch, ...] = ()
     if checkpoint is not None:
-        check_writable(checkpoint)
+        if jax.process_index() == 0:
+            check_writable(checkpoint)
         if resume:
             state, done = resumed(checkpoint, graph, state, seed)
-    trainer = Trainer(step, Scorer(network, metric, transform) if metric else None, held, state)
+    trainer = Trainer(step, Scorer(network, metric, transform, held.settled) if metric else None, held, state)
     for number in range(len(done), epochs):
         began = perf_counter()
         mean, examples = trainer.epoch(of_epoch(batches, number), Progress(progress, number, epochs, batches))
@@ -138,7 +139,7 @@ class Trainer:
             for x, y in self.checked(batches):
                 placed = self.devices.batch(x, y)
                 self.batch = self.batch or jax.tree.map(abstract, placed)
-                self.state, loss = self.step(self.state, *placed)
+                self.state, loss = self.devices.settled(self.step(self.state, *placed))
                 losses.append(loss)
                 sizes.append(length(x))
                 progress.advance(loss)
