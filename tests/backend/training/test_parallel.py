@@ -55,6 +55,11 @@ for name, (items, x, settings) in networks.items():
             },
             "reduction": result.reduction and [result.reduction.compiled, result.reduction.predicted],
         }
+wide = generator.normal(size=(128, 784)).astype("float32")
+batches = [(wide, generator.integers(0, 10, 128))] * 100
+network = pc.Network([pc.Dense(512, activation="relu"), pc.Dense(10)], input=784)
+result = pc.train(network, batches, devices=8)
+found["long"] = [result.epochs[0].loss, result.epochs[0].train]
 network = pc.Network([pc.Dense(4)], input=12)
 for size, devices in ((20, 8), (24, 16)):
     try:
@@ -104,6 +109,12 @@ def test_bytes_of_weights_that_are_used_again(found):
     assert compiled in (predicted, predicted + 4 * 2 * (12 * 12 + 12))  # as XLA sums before, or after
     compiled, predicted = found["lstm 8"]["reduction"]
     assert predicted < compiled <= 3 * predicted  # the hidden state's weights in each of three steps
+
+
+def test_many_steps_in_a_row(found):
+    """Products of this size run in a pool of threads, where steps that overtake each other would block all of them."""
+    loss, score = found["long"]
+    assert 0 < loss < 1.5 and score > 0.9
 
 
 def test_what_devices_cannot_divide(found):
