@@ -2,8 +2,7 @@
 
 Prints what the counter itself reports, and then, to `serve`, the seconds of building and analysing the network again,
 as they pass and those of the processors, for every width and resolution that comes on a line of stdin. Each counter is
-called as its own page shows. `, meta` puts the model on PyTorch's meta device, which allocates nothing; counters that
-fail there, or count otherwise, run on CPU alone.
+called as its own page shows. `, meta` puts the model on PyTorch's meta device, which allocates nothing.
 """
 
 import contextlib

@@ -21,16 +21,18 @@ ROUNDS = 5
 NETWORKS = ("mlp", "mobilenet_v2", "resnet")
 PEER = Path(__file__).with_name("peer.py")
 PEERS = {  # with the distributions that each needs
-    "torchinfo, meta": ("torch", "torchvision", "torchinfo"),
+    "torchinfo": ("torch", "torchvision", "torchinfo"),
     "fvcore": ("torch", "torchvision", "fvcore"),
-    "thop, meta": ("torch", "torchvision", "thop"),
+    "thop": ("torch", "torchvision", "thop"),
     "ptflops": ("torch", "torchvision", "ptflops"),
     "FlopCounterMode": ("torch", "torchvision"),
     "FlopCounterMode, meta": ("torch", "torchvision"),
     "Flax tabulate": ("flax",),
 }
 VARIANTS = [[(0.35 + index / 10, 128 + 8 * index) for index in (2 * turn, 2 * turn + 1)] for turn in range(ROUNDS)]
-ON_CPU = {"torchinfo, meta": "torchinfo", "thop, meta": "thop"}  # faster for what is small
+# Compiled modules are kept. One thread each: a second saves peers a fifth on idle cores, and costs much on busy ones.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+ENVIRONMENT["OMP_NUM_THREADS"] = "1"
 
 
 def version(distribution: str) -> str | None:
@@ -74,11 +76,10 @@ def show(title: str, medians: dict[str, Cost], reported: dict[str, str]) -> None
 
 
 def process(*arguments: str) -> tuple[Cost, str]:
-    """What a whole process of this Python takes, with compiled modules kept, and what it printed."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    """What a whole process of this Python takes, and what it printed."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     command = [sys.executable, "-W", "ignore", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=True)
     wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     return Cost(wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime), done.stdout
 
@@ -89,8 +90,7 @@ def cold(peers: list[str]) -> None:
         commands = {"paramcount": ("-m", "paramcount", network)}
         for peer in peers:
             if network != "resnet" or peer != "Flax tabulate":
-                name = ON_CPU.get(peer, peer) if network == "mlp" else peer
-                commands[name] = (str(PEER), name, network)
+                commands[peer] = (str(PEER), peer, network)
         reported = {name: process(*command)[1].splitlines()[-1] for name, command in commands.items()}
         rounds = [{name: process(*command)[0] for name, command in commands.items()} for _ in range(ROUNDS)]
         medians = {name: median(each[name] for each in rounds) for name in commands}
@@ -152,8 +152,8 @@ class Server:
 
     def __init__(self, peer: str) -> None:
         command = [sys.executable, "-W", "ignore", str(PEER), peer, "mobilenet_v2", "serve"]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+        pipe, null = subprocess.PIPE, subprocess.DEVNULL
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=null, text=True, env=ENVIRONMENT)
         self.answer()
 
     def answer(self) -> str:
