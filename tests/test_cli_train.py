@@ -337,6 +337,10 @@ def test_mnist(train, tmp_path):
     data = read_data(folder)
     rows = {"x_train": data.train.x[:10000], "y_train": data.train.y[:10000]}
     numpy.savez(tmp_path / "part.npz", x_test=data.test.x, y_test=data.test.y, **rows)
-    code, out, err = train("--epochs", 4, "--optimizer", "adam", "--lr", 0.001, spec="mlp", data=tmp_path / "part.npz")
+    code, out, err = train(
+        "--epochs", 8, "--batch", 100, "--optimizer", "adam", "--lr", 0.001, spec="mlp", data=tmp_path / "part.npz"
+    )
     assert (code, err) == (0, "")
-    assert float(re.findall(r"test (\d\.\d+)", out)[-1]) > 0.93
+    train_score, test_score = re.findall(r"epoch 7 .* train (\d\.\d+)  test (\d\.\d+)", out)[0]
+    # 0.999 and 0.958; with the first layer frozen they are 0.982 and 0.941, with the second 0.996 and 0.953.
+    assert float(train_score) > 0.998 and float(test_score) > 0.95

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
+
+import numpy
 
 from paramcount.errors import ArgumentError, needs, quote
 from paramcount.training import OPTIMIZERS
@@ -42,4 +43,4 @@ def momentum(learning_rate: Any) -> Any:
 
 def is_rate(given: Any) -> bool:
     """Whether a number is positive and finite."""
-    return isinstance(given, Real) and not isinstance(given, bool) and 0 < given < float("inf")
+    return isinstance(given, (int, float, numpy.floating)) and not isinstance(given, bool) and 0 < float(given) < float("inf")

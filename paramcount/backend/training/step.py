@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Number
 from typing import Any, NamedTuple
 
 import jax
@@ -80,7 +79,7 @@ class Step:
         known = {"value": loss, "grad": gradient, "value_fn": loss_at}
         update = optax.with_extra_args_support(self.optimizer).update
         updates, optimizer = update(gradient, state.optimizer, state.params, **known)
-        params = optax.apply_updates(state.params, updates)
+        params: Any = optax.apply_updates(state.params, updates)
         earlier = (state.params, *state.earlier[:-1]) if state.earlier else ()
         return State(params, state.kept, buffers, optimizer, state.step + 1, earlier), loss
 
@@ -121,7 +120,7 @@ class Scorer:
 
 def number(value: Any, name: str) -> Any:
     """A loss or a score as one number, the mean of several. Raises ArgumentError for what is no number."""
-    if not isinstance(value, (jax.Array, numpy.ndarray, Number)) or jnp.iscomplexobj(value):
+    if not isinstance(value, (jax.Array, numpy.ndarray, numpy.number, int, float)) or jnp.iscomplexobj(value):
         hint = "a real number, or an array with one for each example"
         raise ArgumentError(f"`{name}` must give numbers, not {type(value).__name__}", hint, argument=name)
     return jnp.mean(value)

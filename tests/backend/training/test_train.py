@@ -1,6 +1,5 @@
-"""Training from Python: what it takes batches from, what it can be told, what it refuses, and going on from a file."""
+"""Training from Python: what it takes batches from, what it can be told, and what it refuses."""
 
-import pathlib
 import re
 
 import jax
@@ -200,92 +199,6 @@ def test_what_came_of_it_in_words():
     assert re.fullmatch(r"epoch 1  loss \d\.\d{4}  train \d\.\d{4}  [\d.]+ s  [\d,]+ examples/s", str(result.epochs[1]))
 
 
-# Going on
-
-
-MIXED = pc.Network(
-    [
-        pc.Dense(8, norm="batch_norm", activation="relu"),
-        pc.Dropout(0.3),
-        pc.With(pc.Dense(8), frozen=True),
-        pc.Dense(3),
-    ],
-    input=4,
-)
-
-
-@pytest.mark.parametrize(
-    ("loader", "optimizer", "staleness"), [("Batches", "adam", 0), ("torch_batches", "momentum", 2)]
-)
-def test_stopping_and_going_on_changes_no_bit(loader, optimizer, staleness, tmp_path):
-    if loader == "torch_batches":
-        pytest.importorskip("torch")
-    batches = getattr(pc, loader)(X, Y, 10, seed=2)
-    settings = {"optimizer": optimizer, "staleness": staleness, "test": PAIRS, "seed": 2}
-    whole = pc.train(MIXED, batches, epochs=4, **settings)
-    file = tmp_path / "half.safetensors"
-    half = pc.train(MIXED, batches, epochs=2, checkpoint=file, **settings)
-    assert figures(half)[0] == figures(whole)[0][:2]
-    same(pc.train(MIXED, batches, epochs=4, checkpoint=file, resume=True, **settings), whole)
-
-
-def test_a_finished_run_has_nothing_to_go_on_to(tmp_path):
-    settings = {"epochs": 2, "checkpoint": str(tmp_path / "a.safetensors")}
-    done = pc.train(NETWORK, PAIRS, **settings)
-    content, told = (tmp_path / "a.safetensors").read_bytes(), []
-    same(pc.train(NETWORK, PAIRS, resume=True, on_epoch=told.append, **settings), done)
-    assert not told and (tmp_path / "a.safetensors").read_bytes() == content
-
-
-def test_what_a_checkpoint_is_not_of(tmp_path):
-    file = tmp_path / "a.safetensors"
-    settings = {"checkpoint": file, "optimizer": "momentum"}
-    pc.train(MIXED, PAIRS, **settings)
-
-    def refused(network=MIXED, **other):
-        return complaint(network=network, epochs=2, resume=True, **(settings | other))
-
-    assert "is of a training with the seed 0, not 1" in refused(seed=1)
-    assert "another optimizer" in refused(optimizer="adam") and "another optimizer" in refused(optimizer="sgd")
-    assert "another network" in refused(pc.Network([pc.With(pc.Dense(8), name="other"), pc.Dense(3)], input=4))
-    assert "another training: it lacks `earlier[0]`" in refused(staleness=1)
-    assert "did not freeze the same: `dense2/bias` differs" in refused(freeze=["dense2"])
-    assert "cannot be read: No such file" in refused(checkpoint=tmp_path / "b.safetensors")
-    file.write_bytes(file.read_bytes()[:-1])
-    assert "not a whole one" in refused()
-
-
-def test_a_freeze_is_missed_though_no_optimizer_remembers_it(tmp_path):
-    settings = {"checkpoint": tmp_path / "a.safetensors", "optimizer": "sgd"}
-    pc.train(NETWORK, PAIRS, **settings)
-    assert "did not freeze the same" in complaint(epochs=2, resume=True, freeze=["dense0"], **settings)
-
-
-def test_nothing_to_resume():
-    assert "name the checkpoint" in complaint(resume=True)
-
-
-def test_a_checkpoint_that_cannot_be_written_is_known_before_the_first_step(tmp_path):
-    def never():
-        raise AssertionError("trained")
-        yield
-
-    assert "No such file" in complaint(never(), checkpoint=tmp_path / "missing" / "a.safetensors")
-    assert "Is a directory" in complaint(never(), checkpoint=tmp_path)
-    assert "is the path of a file, not `5`" in complaint(never(), checkpoint=5)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_loss_that_is_no_number_leaves_the_checkpoint(tmp_path):
-    file = tmp_path / "a.safetensors"
-    pc.train(NETWORK, PAIRS, checkpoint=file)
-    before = file.read_bytes()
-    wrong = [*PAIRS, (X * numpy.nan, Y)]
-    message = complaint(wrong, error=CheckError, checkpoint=file, resume=True, epochs=2)
-    assert message.startswith("the loss of epoch 1 is nan; nothing was written\nhint: ")
-    assert file.read_bytes() == before and [each.name for each in tmp_path.iterdir()] == [file.name]
-
-
 # What it refuses
 
 
@@ -367,44 +280,3 @@ def test_labels_that_only_a_loss_of_ones_own_can_see_stop_the_training():
         return 2 * pc.softmax_cross_entropy(outputs, y)
 
     assert "labels that the loss can take" in complaint([(X, Y + 1)], error=CheckError, loss=wrapped)
-
-
-def test_paths_may_be_text_or_objects(tmp_path):
-    settings = {"checkpoint": str(tmp_path / "a.safetensors")}
-    pc.train(NETWORK, PAIRS, **settings)
-    same(
-        pc.train(NETWORK, PAIRS, resume=True, checkpoint=pathlib.Path(settings["checkpoint"])), pc.train(NETWORK, PAIRS)
-    )
-
-
-# Real data
-
-
-@pytest.fixture(scope="module")
-def digits():
-    """1,797 handwritten digits of 8 × 8, in parts of 1,500 and 297."""
-    x, y = pytest.importorskip("sklearn.datasets", reason="needs scikit-learn").load_digits(return_X_y=True)
-    order = numpy.random.default_rng(0).permutation(len(x))
-    x, y = (x[order] / 16).astype(numpy.float32), y[order]
-    return (x[:1500], y[:1500]), (x[1500:], y[1500:])
-
-
-def score_of_digits(train, test, freeze=()):
-    network = pc.Network([pc.Dense(16, activation="relu"), pc.Dense(10)], input=64)
-    batches = pc.Batches(*train, 50)
-    settings = {"epochs": 8, "optimizer": "momentum", "learning_rate": 0.2}
-    return pc.train(network, batches, test=[test], freeze=freeze, **settings).epochs[-1].test
-
-
-BAR = 0.93
-
-
-def test_handwritten_digits_are_learnt(digits):
-    assert score_of_digits(*digits) > BAR
-
-
-def test_what_is_broken_does_not_reach_the_bar(digits):
-    (x, y), test = digits
-    assert score_of_digits((x, y), test, freeze=["dense0"]) < BAR - 0.05  # a layer without a gradient
-    assert score_of_digits((x, y), test, freeze=["dense1"]) < BAR - 0.05
-    assert score_of_digits((x, numpy.roll(y, 1)), test) < 0.3  # each with the label of another

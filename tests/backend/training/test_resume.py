@@ -1,0 +1,125 @@
+"""Going on from a checkpoint: no bit is another, and what it is not of is refused."""
+
+import pathlib
+
+import jax
+import numpy
+import pytest
+from numpy.testing import assert_array_equal
+
+import paramcount as pc
+from paramcount.errors import ArgumentError, CheckError
+
+GENERATOR = numpy.random.default_rng(5)
+X = GENERATOR.standard_normal((20, 4), numpy.float32)
+Y = GENERATOR.integers(0, 3, 20)
+NETWORK = pc.Network([pc.Dense(3)], input=4)
+PAIRS = [(X[:10], Y[:10]), (X[10:], Y[10:])]
+MIXED = pc.Network(
+    [
+        pc.Dense(8, norm="batch_norm", activation="relu"),
+        pc.Dropout(0.3),
+        pc.With(pc.Dense(8), frozen=True),
+        pc.Dense(3),
+    ],
+    input=4,
+)
+
+
+def figures(result):
+    """All that a training comes to, but for the time it took."""
+    epochs = [epoch._replace(seconds=0) for epoch in result.epochs]
+    return epochs, jax.tree.map(numpy.array, (result.params, result.buffers))
+
+
+def same(left, right):
+    (left_epochs, left_tensors), (right_epochs, right_tensors) = figures(left), figures(right)
+    assert left_epochs == right_epochs
+    assert jax.tree.structure(left_tensors) == jax.tree.structure(right_tensors)
+    jax.tree.map(assert_array_equal, left_tensors, right_tensors)
+
+
+def complaint(batches=PAIRS, network=NETWORK, error=ArgumentError, **settings):
+    with pytest.raises(error) as caught:
+        pc.train(network, batches, **settings)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("loader", "optimizer", "staleness"), [("Batches", "adam", 0), ("torch_batches", "momentum", 2)]
+)
+def test_stopping_and_going_on_changes_no_bit(loader, optimizer, staleness, tmp_path):
+    if loader == "torch_batches":
+        pytest.importorskip("torch")
+    batches = getattr(pc, loader)(X, Y, 10, seed=2)
+    settings = {"optimizer": optimizer, "staleness": staleness, "test": PAIRS, "seed": 2}
+    whole = pc.train(MIXED, batches, epochs=4, **settings)
+    file = tmp_path / "half.safetensors"
+    half = pc.train(MIXED, batches, epochs=2, checkpoint=file, **settings)
+    assert figures(half)[0] == figures(whole)[0][:2]
+    same(pc.train(MIXED, batches, epochs=4, checkpoint=file, resume=True, **settings), whole)
+
+
+def test_a_finished_run_has_nothing_to_go_on_to(tmp_path):
+    settings = {"epochs": 2, "checkpoint": str(tmp_path / "a.safetensors")}
+    done = pc.train(NETWORK, PAIRS, **settings)
+    content, told = (tmp_path / "a.safetensors").read_bytes(), []
+    same(pc.train(NETWORK, PAIRS, resume=True, on_epoch=told.append, **settings), done)
+    assert not told and (tmp_path / "a.safetensors").read_bytes() == content
+
+
+def test_what_a_checkpoint_is_not_of(tmp_path):
+    file = tmp_path / "a.safetensors"
+    settings = {"checkpoint": file, "optimizer": "momentum"}
+    pc.train(MIXED, PAIRS, **settings)
+
+    def refused(network=MIXED, **other):
+        return complaint(network=network, epochs=2, resume=True, **(settings | other))
+
+    assert "is of a training with the seed 0, not 1" in refused(seed=1)
+    assert "another optimizer" in refused(optimizer="adam") and "another optimizer" in refused(optimizer="sgd")
+    assert "another network" in refused(pc.Network([pc.With(pc.Dense(8), name="other"), pc.Dense(3)], input=4))
+    assert "another training: it lacks `earlier[0]`" in refused(staleness=1)
+    assert "did not freeze the same: `dense2/bias` differs" in refused(freeze=["dense2"])
+    assert "cannot be read: No such file" in refused(checkpoint=tmp_path / "b.safetensors")
+    file.write_bytes(file.read_bytes()[:-1])
+    assert "not a whole one" in refused()
+
+
+def test_a_freeze_is_missed_though_no_optimizer_remembers_it(tmp_path):
+    settings = {"checkpoint": tmp_path / "a.safetensors", "optimizer": "sgd"}
+    pc.train(NETWORK, PAIRS, **settings)
+    assert "did not freeze the same" in complaint(epochs=2, resume=True, freeze=["dense0"], **settings)
+
+
+def test_nothing_to_resume():
+    assert "name the checkpoint" in complaint(resume=True)
+
+
+def test_a_checkpoint_that_cannot_be_written_is_known_before_the_first_step(tmp_path):
+    def never():
+        raise AssertionError("trained")
+        yield
+
+    assert "No such file" in complaint(never(), checkpoint=tmp_path / "missing" / "a.safetensors")
+    assert "Is a directory" in complaint(never(), checkpoint=tmp_path)
+    assert "is the path of a file, not `5`" in complaint(never(), checkpoint=5)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_loss_that_is_no_number_leaves_the_checkpoint(tmp_path):
+    file = tmp_path / "a.safetensors"
+    pc.train(NETWORK, PAIRS, checkpoint=file)
+    before = file.read_bytes()
+    wrong = [*PAIRS, (X * numpy.nan, Y)]
+    message = complaint(wrong, error=CheckError, checkpoint=file, resume=True, epochs=2)
+    assert message.startswith("the loss of epoch 1 is nan; nothing was written\nhint: ")
+    assert file.read_bytes() == before and [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+def test_paths_may_be_text_or_objects(tmp_path):
+    settings = {"checkpoint": str(tmp_path / "a.safetensors")}
+    pc.train(NETWORK, PAIRS, **settings)
+    same(
+        pc.train(NETWORK, PAIRS, resume=True, checkpoint=pathlib.Path(settings["checkpoint"])), pc.train(NETWORK, PAIRS)
+    )
