@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import jax
@@ -50,7 +52,7 @@ def save(path: str | Path, trees: Mapping[str, Any], meta: Mapping[str, str]) ->
     except SafetensorError as error:
         raise ArgumentError(f"{quote(path)} cannot be written: {error}") from error
     try:
-        replace(Path(os.path.realpath(path)), content)  # a link stays, and what it leads to is replaced
+        replace(replaceable(path), content)
     except OSError as error:
         hint = "the one that is there stays as it was" if os.path.isfile(path) else ""
         raise ArgumentError(f"{quote(path)} cannot be written: {error.strerror}", hint) from error
@@ -146,9 +148,22 @@ def differences(held: Mapping[str, numpy.ndarray], expected: Mapping[str, numpy.
     return found + [f"it has {quote(name)} besides" for name in held if name not in expected]
 
 
+def replaceable(path: Any) -> Path:
+    """The file to replace: a link stays, and what it leads to is replaced.
+
+    Raises OSError where something else is there, which a file in its place would take away: a folder, a device, a pipe.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if target.exists() and not target.is_file():
+        raise FileExistsError(errno.EEXIST, "it is a device or a pipe, and no file")
+    return target
+
+
 def replace(target: Path, content: bytes) -> None:
     """Put a file in the place of another in one step, once all of it is on the disk."""
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    partial = target.with_name(f".{token_hex(8)}.partial")  # another one in each run and on each host, and short
     try:
         with open(partial, "wb") as file:
             file.write(content)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from jax import numpy as jnp
 
 from paramcount.backend.initialize import Tensors, initialize, split
-from paramcount.backend.training.checkpoint import load, restore, save
+from paramcount.backend.training.checkpoint import load, replaceable, restore, save
 from paramcount.backend.training.loader import array_of
 from paramcount.backend.training.result import Epoch
 from paramcount.backend.training.step import State
@@ -63,15 +61,11 @@ def check_writable(checkpoint: Any) -> None:
         import safetensors  # noqa: F401
     if not isinstance(checkpoint, (str, os.PathLike)):
         raise ArgumentError(f"`checkpoint` is the path of a file, not {quote(repr(checkpoint))}", argument="checkpoint")
-    path = Path(os.path.realpath(checkpoint))
     try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        TemporaryFile(dir=path.parent).close()  # beside it, as it will be
-    except OSError as error:
-        raise ArgumentError(
-            f"{quote(checkpoint)} cannot be written: {error.strerror}", argument="checkpoint"
-        ) from error
+        TemporaryFile(dir=replaceable(checkpoint).parent).close()  # beside it, as it will be
+    except (OSError, ValueError) as error:  # ValueError: a null character
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ArgumentError(f"{quote(checkpoint)} cannot be written: {reason}", argument="checkpoint") from error
 
 
 def keep(checkpoint: Any, state: State, seed: int, epochs: tuple[Epoch, ...]) -> None:

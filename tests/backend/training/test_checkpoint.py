@@ -27,9 +27,9 @@ def path(tmp_path):
     return tmp_path / "run.safetensors"
 
 
-def complaint(call, *args):
+def complaint(call, *args, **named):
     with pytest.raises(ArgumentError) as caught:
-        call(*args)
+        call(*args, **named)
     assert caught.value.exit_code == 2
     return str(caught.value)
 
@@ -248,6 +248,26 @@ def test_places_that_cannot_be_written(tmp_path, path):
     save(path, SMALL, {})
     assert "cannot be written: Not a directory" in complaint(save, path / "a", SMALL, {})
     assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    network, batches = pc.Network([pc.Dense(2)], input=2), [(numpy.ones((2, 2), numpy.float32), [0, 1])]
+    os.mkfifo(tmp_path / "pipe")  # as /dev/null is
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for name in ("pipe", "link"):
+        path = tmp_path / name
+        said = f"`{path}` cannot be written: it is a device or a pipe, and no file"
+        assert complaint(save, path, SMALL, {}) == complaint(pc.train, network, batches, checkpoint=path) == said
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_names_that_a_file_can_just_have_and_not_have(tmp_path):
+    path = tmp_path / ("é" * 127)  # 254 bytes, and 255 are the most
+    save(path, SMALL, {})
+    assert os.listdir(tmp_path) == [path.name]
+    network, batches = pc.Network([pc.Dense(2)], input=2), [(numpy.ones((2, 2), numpy.float32), [0, 1])]
+    assert complaint(pc.train, network, batches, checkpoint="a\0b") == "`a\\x00b` cannot be written: embedded null byte"
 
 
 def test_a_link_stays_and_its_file_is_replaced(tmp_path, path):
