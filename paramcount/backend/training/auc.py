@@ -14,8 +14,8 @@ import jax
 import numpy as np
 from jax import lax
 from jax import numpy as jnp
-from jax.core import Tracer
 
+from paramcount.backend.training.losses import as_array, known
 from paramcount.errors import ArgumentError, quote
 
 BLOCK = 128  # elements that the loop of a running sum walks along, all blocks side by side
@@ -38,37 +38,44 @@ def auc(scores: Any, labels: Any, weights: Any = None) -> jax.Array:
     >>> auc([0.5, 0.5, 0.9], [0, 1, 1], weights=[1, 3, 1]).item()  # (3 · ½ + 1 · 1) / 4
     0.625
     """
-    scores, labels = as_array("scores", scores), as_array("labels", labels)
-    weights = as_array("weights", jnp.ones(labels.shape) if weights is None else weights)
+    scores, labels = real("scores", scores), real("labels", labels)
+    weights = real("weights", jnp.ones(labels.shape) if weights is None else weights)
     for name, array in (("scores", scores), ("labels", labels), ("weights", weights)):
         if array.ndim != 1 or array.shape != labels.shape:
             message = f"`{name}` has shape {array.shape}, and `labels` {labels.shape}"
             hint = "all are (n,); map several columns with jax.vmap"
             raise ArgumentError(message, hint=hint, argument=name)
     refuse("labels", labels, is_label, "labels are 0 and 1")
+    weights = jnp.asarray(weights, float)
     refuse("weights", weights, is_weight, "weights are finite and at least 0")
-    return area(scores, labels, weights)
+    return area(comparable(scores), labels, weights)
 
 
-def as_array(name: str, values: Any) -> Any:
-    """The values as an array of real numbers."""
+def real(name: str, values: Any) -> Any:
+    """The values as an array of real numbers: of JAX as it is, anything else in NumPy, where 64 bits stay 64 bits."""
     try:
-        array = values if isinstance(values, jax.Array) else np.asarray(values)
-        if not jnp.issubdtype(array.dtype, jnp.complexfloating):
-            return jnp.asarray(array)
-    except (TypeError, ValueError, OverflowError):
+        array = as_array(values, name)
+        if any(jnp.issubdtype(array.dtype, kind) for kind in (jnp.floating, jnp.integer, jnp.bool_)):
+            return array
+    except ArgumentError:
         pass
     raise ArgumentError(f"`{name}` holds no real numbers", hint="an array of shape (n,)", argument=name)
 
 
-def refuse(name: str, array: jax.Array, right: Callable[[Any], Any], hint: str) -> None:
+def comparable(scores: Any) -> Any:
+    """Scores that JAX can hold: those of 64 bits, where it would round or wrap them, are replaced by their ranks."""
+    if isinstance(scores, jax.Array) or scores.dtype == jax.dtypes.canonicalize_dtype(scores.dtype):
+        return scores
+    if np.isnan(scores).any():  # a NaN has no rank
+        return scores.astype(np.float32)
+    return np.unique(scores, return_inverse=True)[1].astype(np.int32)
+
+
+def refuse(name: str, array: Any, right: Callable[[Any], Any], hint: str) -> None:
     """Raises ArgumentError at the first element that is not right, where values are known."""
-    if isinstance(array, Tracer) or not array.is_fully_addressable:
-        return
-    values = np.asarray(array)
-    wrong = ~right(values)
-    if wrong.any():
-        index = int(wrong.argmax())
+    values = known(array)
+    if values is not None and not right(values).all():
+        index = int(right(values).argmin())
         raise ArgumentError(f"`{name}[{index}]` is {quote(values[index])}", hint=hint, argument=name)
 
 
@@ -85,7 +92,6 @@ def area(scores: jax.Array, labels: jax.Array, weights: jax.Array) -> jax.Array:
     """The area, without a look at the arguments but for NaN where they are wrong."""
     right = is_label(labels) & is_weight(weights) & ~(jnp.isnan(scores) & (weights > 0))
     positive = labels == 1
-    weights = weights.astype(float)
     signed = jnp.where(positive, scaled(weights, positive), -scaled(weights, ~positive))
     key, signed = lax.sort((ordered(scores), signed), num_keys=1, is_stable=False)
     positives, negatives = jnp.maximum(signed, 0), jnp.maximum(-signed, 0)

@@ -10,9 +10,10 @@ import jax.numpy as jnp
 import numpy
 
 from paramcount.backend.training.losses import (
-    array_of,
+    as_array,
     check_labels,
     checked_logits,
+    class_numbers,
     exists,
     known,
     nan_unless,
@@ -41,14 +42,14 @@ def ctc_loss(
     >>> round(float(loss[0]), 4)  # ln 3
     1.0986
     """
-    logits, labels = checked_logits(logits), array_of(labels, "labels")
+    logits, labels = checked_logits(logits), as_array(labels, "labels")
     check_shapes(logits, labels)
     batch, time, classes = logits.shape
     check_blank(blank, classes)
     frames = checked_lengths(logit_lengths, "logit_lengths", batch, time)
     counts = checked_lengths(label_lengths, "label_lengths", batch, labels.shape[1])
     check_values(labels, counts, frames, classes, blank)
-    return of_checked(widened(logits), jnp.asarray(labels), frames, counts, int(blank))
+    return of_checked(widened(logits), class_numbers(labels), frames, counts, int(blank))
 
 
 @partial(jax.jit, static_argnames="blank")
@@ -97,7 +98,7 @@ def checked_lengths(lengths: Any, name: str, batch: int, limit: int) -> Any:
     """A length for each example; raises ArgumentError for other shapes and types, and for values out of bounds."""
     if lengths is None:
         return numpy.full(batch, limit, numpy.int32)
-    lengths = array_of(lengths, name)
+    lengths = as_array(lengths, name)
     if lengths.shape != (batch,) or not jnp.issubdtype(lengths.dtype, jnp.integer):
         message = (
             f"`{name}` are {batch} integers, one for each example, and not {lengths.dtype} of shape {lengths.shape}"

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy
 
+from paramcount.backend.training.arrays import array_of
 from paramcount.backend.training.idx import read_idx
 from paramcount.errors import ArgumentError, quote
 
 FILES = "`train-images-idx3-ubyte` and `train-labels-idx1-ubyte`"
 HINT = f"give an .npz, or a folder with one or with idx files named as MNIST's: {FILES}, gzipped or not"
-# What NumPy and zipfile raise of a damaged file; MemoryError is for sizes that are made up.
-UNREADABLE = (BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, MemoryError)
 
 
 class Split(NamedTuple):
@@ -51,6 +49,8 @@ def read_data(folder_or_file: str | Path) -> Data:
     >>> data.train.x.shape, data.train.y.shape, data.test
     ((5, 28, 28), (5,), None)
     """
+    if not isinstance(folder_or_file, (str, os.PathLike)):
+        raise ArgumentError(f"data are read from the path of a folder or a file, not {quote(repr(folder_or_file))}")
     path = Path(folder_or_file)
     try:
         if path.is_dir():
@@ -101,7 +101,9 @@ def read_npz(path: Path) -> Data:
     """The arrays of an .npz, by the names that Keras gives them, or `x` and `y`."""
     try:
         file = numpy.load(path, allow_pickle=False)
-    except UNREADABLE as error:
+    except Exception as error:  # NumPy, zipfile and each way of packing have errors of their own
+        if of_the_disk(error):
+            raise
         raise ArgumentError(f"{quote(path)} is no .npz, or a damaged one", hint=HINT) from error
     if not isinstance(file, numpy.lib.npyio.NpzFile):
         raise ArgumentError(f"{quote(path)} holds a single array", hint="save x and y together: `numpy.savez`")
@@ -126,7 +128,9 @@ def member(path: Path, file: Any, name: str) -> numpy.ndarray:
     """One array of an .npz."""
     try:
         array = numpy.asarray(file[name])
-    except UNREADABLE as error:
+    except Exception as error:
+        if of_the_disk(error):
+            raise
         if "pickle" in str(error):
             message = f"{quote(name)} in {quote(path)} holds Python objects, which can run code when they are read"
             raise ArgumentError(message, hint="save arrays of numbers") from error
@@ -134,10 +138,15 @@ def member(path: Path, file: Any, name: str) -> numpy.ndarray:
     return array.astype(array.dtype.newbyteorder("="), copy=False)  # JAX takes the machine's byte order only
 
 
+def of_the_disk(error: Exception) -> bool:
+    """Whether a file could not be read, and not what is in it, of which bz2 raises an OSError without a number."""
+    return isinstance(error, OSError) and error.errno is not None
+
+
 def matched(x: numpy.ndarray, y: numpy.ndarray, x_name: str, y_name: str) -> Split:
     """Both as a Split, if they are numbers, as many of the one as of the other, and at least one."""
     for array, name in ((x, x_name), (y, y_name)):
-        if array.dtype.kind not in "biuf" and array.dtype.name != "bfloat16":
+        if array.dtype.kind not in "biuf" and array.dtype.type.__module__ == "numpy":  # bfloat16 and the like are not
             raise ArgumentError(f"{quote(name)} holds {array.dtype}, which is no number")
         if not array.ndim:
             raise ArgumentError(f"{quote(name)} holds one number, not one for each example")
@@ -193,7 +202,7 @@ def check_batches(x: Any, y: Any, size: int, seed: int, drop_last: bool) -> tupl
     for name, number, least in (("the batch size", size, 1), ("the seed", seed, 0)):
         if not isinstance(number, (int, numpy.integer)) or isinstance(number, bool) or number < least:
             raise ArgumentError(f"{name} must be a whole number from {least} on, not {quote(number)}")
-    split = matched(numpy.asarray(x), numpy.asarray(y), "x", "y")
+    split = matched(array_of(x), array_of(y), "x", "y")
     if drop_last and size > len(split.x):
         raise ArgumentError(f"{len(split.x)} examples make no whole batch of {size}", hint="give a smaller batch")
     return split

@@ -49,4 +49,7 @@ def read_idx(path: str | Path) -> numpy.ndarray:
         fault = "is cut off" if len(content) < expected else "is too long"
         message = f"{quote(path)} {fault}: {' × '.join(map(str, sizes)) or 'one'} {dtype.name} elements"
         raise ArgumentError(f"{message} take {expected} bytes, and it has {len(content)}", hint="get it once more")
-    return numpy.frombuffer(content, dtype, offset=start).reshape(sizes).astype(dtype.newbyteorder("="))
+    try:
+        return numpy.frombuffer(content, dtype, offset=start).reshape(sizes).astype(dtype.newbyteorder("="))
+    except ValueError as error:  # more than 64 axes, or no elements along an axis and too many along others
+        raise ArgumentError(f"{quote(path)} is no array: {error}", hint="get it once more") from error

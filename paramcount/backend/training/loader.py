@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy
 
+from paramcount.backend.training.arrays import array_of
 from paramcount.backend.training.data import check_batches
 from paramcount.errors import ArgumentError, needs, quote
 
@@ -36,7 +36,7 @@ def torch_batches(
     order = Order(len(x), seed, shuffle)
     loader = DataLoader(
         Pairs(x, y),  # type: ignore[arg-type]  # it has what a map-style Dataset needs
-        size,
+        min(int(size), len(x)),
         sampler=order,
         drop_last=drop_last,
         collate_fn=numpy_collate,
@@ -155,23 +155,3 @@ def holds_array(value: Any) -> bool:
     if isinstance(value, (tuple, list)):
         return any(map(holds_array, value))
     return isinstance(value, Mapping) or len(getattr(value, "shape", ())) > 0
-
-
-def array_of(value: Any) -> numpy.ndarray:
-    """A tensor, an array, a number, or nested lists of numbers as a NumPy array."""
-    torch = sys.modules.get("torch")  # where it was never imported, nothing is a tensor
-    if torch is not None and isinstance(value, torch.Tensor):
-        value = value.detach().cpu()
-        if value.dtype != torch.bfloat16:
-            return value.numpy()
-        from ml_dtypes import bfloat16
-
-        return value.view(torch.int16).numpy().view(bfloat16)
-    try:
-        array = numpy.asarray(value)  # one of NumPy's stays the same object
-    except ValueError as error:
-        raise ArgumentError("lists of different lengths make no array", hint="pad them to one length") from error
-    if array.dtype.kind in "OSUM":
-        what = f"an array of {array.dtype}" if array is value else quote(type(value).__name__)
-        raise ArgumentError(f"{what} holds no numbers")
-    return array

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy
 from jax.core import Tracer
 
+from paramcount.backend.training.arrays import array_of
 from paramcount.errors import ArgumentError, quote
 
 
@@ -47,7 +48,7 @@ def check_labels(labels: Any, classes: int) -> None:
     paramcount.errors.ArgumentError: label `10` at [2] is out of range: 10 classes have the numbers 0 to 9
     hint: where there is no class, give any and multiply the loss by 0
     """
-    labels = array_of(labels, "labels")
+    labels = as_array(labels, "labels")
     if not jnp.issubdtype(labels.dtype, jnp.integer):
         hint = "give class numbers as integers, `labels.astype(int)`, or dense labels with an axis of classes"
         raise ArgumentError(f"class numbers are integers, and `labels` are {labels.dtype}", hint, argument="labels")
@@ -67,11 +68,11 @@ def check_labels(labels: Any, classes: int) -> None:
 
 def matched(logits: Any, labels: Any) -> tuple[Any, jax.Array]:
     """Logits and labels as arrays that fit each other, labels of at least 32 bits; raises ArgumentError otherwise."""
-    logits, labels = checked_logits(logits), array_of(labels, "labels")
+    logits, labels = checked_logits(logits), as_array(labels, "labels")
     classes = logits.shape[-1]
     if labels.shape == logits.shape:
-        if not (jnp.issubdtype(labels.dtype, jnp.number) or labels.dtype == bool):
-            raise ArgumentError(f"`labels` are numbers, and not {labels.dtype}", argument="labels")
+        if not any(jnp.issubdtype(labels.dtype, kind) for kind in (jnp.floating, jnp.integer, jnp.bool_)):
+            raise ArgumentError(f"`labels` are real numbers, and not {labels.dtype}", argument="labels")
         return logits, jnp.asarray(labels)
     if labels.shape != logits.shape[:-1]:
         message = f"`labels` of shape {labels.shape} do not fit `logits` of shape {logits.shape}"
@@ -80,13 +81,12 @@ def matched(logits: Any, labels: Any) -> tuple[Any, jax.Array]:
         )
         raise ArgumentError(message, hint, argument="labels")
     check_labels(labels, classes)
-    labels = jnp.asarray(labels)
-    return logits, labels.astype(jnp.int32) if labels.dtype.itemsize < 4 else labels
+    return logits, class_numbers(labels)
 
 
 def checked_logits(logits: Any) -> Any:
     """Logits as an array of floats with an axis of classes; raises ArgumentError for others."""
-    logits = array_of(logits, "logits")
+    logits = as_array(logits, "logits")
     if not jnp.issubdtype(logits.dtype, jnp.floating):
         raise ArgumentError(f"`logits` are real floating numbers, and not {logits.dtype}", argument="logits")
     if logits.ndim == 0 or logits.shape[-1] == 0:
@@ -95,14 +95,20 @@ def checked_logits(logits: Any) -> Any:
     return logits
 
 
-def array_of(value: Any, name: str) -> Any:
+def as_array(value: Any, name: str) -> Any:
     """An array of JAX as it is, anything else in NumPy, where 64 bits stay 64 bits."""
     if isinstance(value, jax.Array):
         return value
     try:
-        return numpy.asarray(value)
-    except ValueError as error:
-        raise ArgumentError(f"{quote(name)} are no array: {error}", argument=name) from None
+        return array_of(value)
+    except ArgumentError as error:
+        raise ArgumentError(f"{quote(name)} are no array: {error.message}", error.hint, argument=name) from None
+
+
+def class_numbers(labels: Any) -> jax.Array:
+    """Labels of at least 32 bits, so that they can be compared with the number of classes."""
+    labels = jnp.asarray(labels)
+    return labels.astype(jnp.int32) if labels.dtype.itemsize < 4 else labels
 
 
 def known(array: Any) -> numpy.ndarray | None:

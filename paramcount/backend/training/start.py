@@ -11,8 +11,8 @@ from typing import Any
 from jax import numpy as jnp
 
 from paramcount.backend.initialize import Tensors, initialize, split
+from paramcount.backend.training.arrays import array_of
 from paramcount.backend.training.checkpoint import load, replaceable, restore, save
-from paramcount.backend.training.loader import array_of
 from paramcount.backend.training.result import Epoch
 from paramcount.backend.training.step import State
 from paramcount.errors import ArgumentError, needs, quote

@@ -122,10 +122,19 @@ def test_weights_of_every_size():
 
 def test_float64_scores_tie_only_when_they_are_equal():
     scores, labels = np.array([1.0, 1.0 + 1e-12]), np.array([0, 1])
-    assert float(auc(scores, labels)) == 0.5  # float32, as JAX holds them
+    assert float(auc(scores, labels)) == float(auc(scores.tolist(), labels)) == 1
+    assert float(auc([1.0, 1.0 + 1e-12, nan], [0, 1, 1], [1, 1, 0])) == 0.5  # beside a NaN float32, as JAX holds them
     with jax.enable_x64(True):
         assert float(auc(scores, labels)) == 1
         assert auc(scores, labels).dtype == jnp.float64
+
+
+def test_whole_numbers_that_jax_would_wrap():
+    assert float(auc([2**32, 1], [1, 0])) == 1  # 0 in 32 bits
+    assert float(auc(np.array([2**63, 2**63 + 1], np.uint64), [1, 0])) == 0
+    assert float(auc([1, 2, 2, 3], [0, 1, 0, 1], [2**40, 2**40, 2**40, 0])) == 0.75  # wins one pair, ties with one
+    with pytest.raises(ArgumentError, match=r"`labels\[1\]` is `4294967297`"):
+        auc([1, 2], [0, 2**32 + 1])
 
 
 @pytest.mark.parametrize(
@@ -163,7 +172,7 @@ def test_transformations():
         ([1.0, 2.0], [0, 2], None, r"`labels\[1\]` is `2`\nhint: labels are 0 and 1"),
         ([1.0, 2.0], [0.5, 1], None, r"`labels\[0\]` is `0.5`"),
         ([1.0, 2.0], [0, nan], None, r"`labels\[1\]` is `nan`"),
-        ([1.0, 2.0], [0, 1], [1, -1], r"`weights\[1\]` is `-1`\nhint: weights are finite and at least 0"),
+        ([1.0, 2.0], [0, 1], [1, -1], r"`weights\[1\]` is `-1.0`\nhint: weights are finite and at least 0"),
         ([1.0, 2.0], [0, 1], [inf, 1], r"`weights\[0\]` is `inf`"),
     ],
 )

@@ -91,6 +91,15 @@ def test_losses_past_100000_are_exact():
     assert float(ctc_loss(logits, [[1]])[0]) == pytest.approx(1e6, rel=1e-6)
 
 
+@pytest.mark.parametrize("kind, classes", [("uint8", 256), ("int8", 200)])
+def test_small_types_of_labels(kind, classes):
+    logits = numpy.random.default_rng(3).normal(size=(1, 6, classes)).astype(numpy.float32)
+    labels = numpy.array([[100, 127]])
+    expected, _ = theirs(logits, labels, [6], [2], 0)
+    for found in (ctc_loss(logits, labels.astype(kind)), jax.jit(ctc_loss)(logits, labels.astype(kind))):
+        numpy.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 def test_gradients_equal_differences():
     with jax.enable_x64():
         logits = numpy.float64(LOGITS)

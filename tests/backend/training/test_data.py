@@ -95,6 +95,8 @@ def test_what_is_unpacked_goes_first(tmp_path):
         (IMAGES[:-1], "is cut off: 3 × 2 × 2 uint8 elements take 28 bytes, and it has 27"),
         (IMAGES + b"\0", "is too long: 3 × 2 × 2 uint8 elements take 28 bytes, and it has 29"),
         (idx((2**32 - 1,) * 200, ()), "is cut off"),
+        (idx((1,) * 65, (7,)), "is no array: maximum supported dimension"),
+        (idx((0, 2**32 - 1, 2**32 - 1), ()), "is no array: array is too big"),
         (gzip.compress(IMAGES)[:-9], "is a damaged gzip file"),
         (gzip.compress(IMAGES)[:-8] + b"\0" * 8, "is a damaged gzip file"),
         (gzip.compress(IMAGES)[:10] + b"\xff" * 30, "is a damaged gzip file"),
@@ -127,6 +129,11 @@ def test_folders_that_lack_something(tmp_path, files, said):
 def test_nothing_there(tmp_path):
     said = complaint(read_data, tmp_path / "none")
     assert "there is no folder or file" in said and "`train-images-idx3-ubyte`" in said
+
+
+@pytest.mark.parametrize("what", [None, 3, b"data"])
+def test_what_is_no_path(what):
+    assert f"from the path of a folder or a file, not `{what!r}`" in complaint(read_data, what)
 
 
 def test_what_may_not_be_read(tmp_path):
@@ -200,8 +207,26 @@ def test_damaged_npz(tmp_path):
         archive.writestr("x", "text")
         archive.writestr("y", "text")
     assert "which is no number" in complaint(read_data, path)
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': ((((3,), }\n"  # NumPy takes it for Python's text
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x.npy", b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header)
+        archive.writestr("y.npy", b"")
+    assert "`x` in `" in complaint(read_data, path)
     numpy.save(tmp_path / "c.npy", X)
     assert "holds a single array" in complaint(read_data, tmp_path / "c.npy")
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damage_in_what_is_packed(tmp_path, packed):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w", packed) as archive:
+        for name in ("x", "y"):
+            with archive.open(f"{name}.npy", "w") as file:
+                numpy.save(file, numpy.arange(500))
+    whole = path.read_bytes()
+    for place in range(60, 100, 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        assert "damaged" in complaint(read_data, path) and "None" not in complaint(read_data, path)
 
 
 def test_several_npz(tmp_path):
@@ -279,4 +304,5 @@ def test_without_shuffle_rows_stay_in_order():
 )
 def test_batches_that_cannot_be(settings, said):
     assert said in complaint(lambda: batches(**settings))
+    assert "lists of different lengths make no array" in complaint(lambda: Batches([[1], [1, 2]], [0, 1], 1))
     assert "holds 10 examples, and `y` 9 labels" in complaint(lambda: Batches(ROWS, ROWS[:9], 4))

@@ -8,6 +8,7 @@ import jax
 import numpy
 import pytest
 
+from paramcount.backend.training.data import Batches
 from paramcount.backend.training.loader import as_numpy, numpy_collate, torch_batches
 from paramcount.errors import ArgumentError
 
@@ -89,6 +90,7 @@ def test_torch_is_asked_for_where_it_is_missing():
     source = """
 import sys
 sys.modules["torch"] = None
+from paramcount.backend.training.data import Batches
 from paramcount.backend.training.loader import as_numpy, torch_batches
 print(as_numpy(([1.5], [0]))[0].tolist())
 try:
@@ -163,6 +165,18 @@ def test_tensors_of_pytorch():
     x, y = as_numpy((small.bfloat16().requires_grad_().T, torch.tensor([True, False])))
     assert x.dtype == jax.numpy.bfloat16 and x.astype("float32").tolist() == small.T.tolist()  # exact in bfloat16
     assert y.tolist() == [True, False]
+
+
+def test_arrays_that_jax_does_not_take_become_such():
+    for x in (numpy.arange(6.0).reshape(2, 3).astype(kind) for kind in (">f4", ">f8", numpy.longdouble)):
+        for found in (as_numpy((x, [0, 1]))[0], *(x for x, _ in Batches(x, [0, 1], 2, shuffle=False))):
+            assert jax.numpy.asarray(found).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_any_size_of_a_batch():
+    pytest.importorskip("torch")
+    for size in (numpy.int8(3), 10**30):
+        assert [len(x) for x, _ in torch_batches([1.0, 2.0, 3.0], [0, 1, 2], size)] == [3]
 
 
 def test_arrays_of_jax_and_lists():

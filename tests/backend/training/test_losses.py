@@ -137,6 +137,18 @@ def test_small_types_of_labels():
     assert jnp.isnan(jax.jit(softmax_cross_entropy)(ROWS[:1], numpy.array([2**32 - 1], numpy.uint32))).all()
 
 
+def test_what_other_libraries_hand_over():
+    torch = pytest.importorskip("torch")
+    logits, labels = torch.tensor([[0.0, 0.0], [3.0, 0.0]], requires_grad=True), numpy.array([1, 0])
+    expected = [math.log(2), math.log(1 + math.exp(-3))]
+    rows = logits.detach().numpy()
+    for each in (logits, logits.bfloat16(), rows.astype(">f4"), rows.astype(numpy.longdouble)):
+        for numbers in (torch.tensor(labels), labels.astype(">i2")):
+            numpy.testing.assert_allclose(softmax_cross_entropy(each, numbers), expected, rtol=1e-6)
+    assert float(pc.accuracy(logits, torch.tensor(labels))) == 0.5
+    assert float(pc.auc(logits[:, 0], torch.tensor([0, 1]))) == 1
+
+
 def test_check_labels():
     check_labels(NUMBERS, 5)
     check_labels(numpy.zeros((0,), int), 5)
@@ -154,7 +166,9 @@ WRONG = [
     (ROWS, ONE_HOT[:, :4], r"a probability for each class of shape \(6, 5\)"),
     (ROWS, NUMBERS.astype(numpy.float32), "class numbers are integers, and `labels` are float32"),
     (ROWS, NUMBERS > 2, "integers, and `labels` are bool"),
-    (ROWS, ONE_HOT.astype(str), "`labels` are numbers"),
+    (ROWS, ONE_HOT.astype(str), "`labels` are no array: an array of <U32 holds no numbers"),
+    (ROWS, ONE_HOT.astype(complex), "`labels` are real numbers, and not complex128"),
+    (ROWS, [2**70] * 6, "`labels` are no array: `list` holds no numbers"),
     (ROWS, [[1], [2, 3]], "`labels` are no array"),
     (ROWS.astype(int), NUMBERS, "`logits` are real floating numbers, and not int64"),
     (ROWS.astype(complex), NUMBERS, "and not complex128"),
