@@ -43,4 +43,8 @@ def momentum(learning_rate: Any) -> Any:
 
 def is_rate(given: Any) -> bool:
     """Whether a number is positive and finite."""
-    return isinstance(given, (int, float, numpy.floating)) and not isinstance(given, bool) and 0 < float(given) < float("inf")
+    return (
+        isinstance(given, (int, float, numpy.floating))
+        and not isinstance(given, bool)
+        and 0 < float(given) < float("inf")
+    )
