@@ -144,10 +144,22 @@ def test_the_page_of_layers_is_current():
     )
 
 
+def links(text: str) -> list[str]:
+    """Where the links of a page lead; those in blocks of code are none."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", prose)
+
+
+def test_code_holds_no_links():
+    assert links("[one](one.md#part)\n```cpp\n[](int key) {}\n```\n[two](two.md)\n```\n[](a)\n```\n") == [
+        "one.md",
+        "two.md",
+    ]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    text = page.read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", text):
+    for target in links(page.read_text(encoding="utf-8")):
         if not target.startswith(("http://", "https://")):
             assert (page.parent / target).exists(), f"{target} is not there"
 
