@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from paramcount.cli import Parser, at_least_one, complain, load_spec, warn
@@ -119,19 +120,27 @@ def check_division(examples: int, options: Any) -> None:
 
 
 def fitting(network: Any, data: Any) -> Any:
-    """What makes the network's inputs of stored examples: bytes as parts of one, shaped as the input."""
-    from math import prod
+    """What makes the network's inputs of stored examples: bytes as parts of one, shaped as the input; None of tokens.
 
+    Raises ArgumentError for examples that are not as many numbers, or whose axes are others: only rows, and axes of
+    size 1, are shaped anew.
+    """
     (shape,) = network.inputs.values()
     for sizes in (split.x.shape[1:] for split in data if split):
+        message = f"the data's examples are {sizes}, and the network takes {shape.sizes}"
         if prod(sizes) != shape.elements:
-            hint = "its elements must be as many"
-            raise ArgumentError(f"the data's examples are {sizes}, and the network takes {shape.sizes}", hint)
+            raise ArgumentError(message, "their elements must be as many")
+        stored, taken = ([size for size in each if size != 1] for each in (sizes, shape.sizes))
+        if stored != taken and min(len(stored), len(taken)) > 1:
+            hint = (
+                "channels come last: `x.transpose(0, 2, 3, 1)`" if sorted(stored) == sorted(taken) else "reshape them"
+            )
+            raise ArgumentError(message, hint)
+    if shape.layout == "tokens":  # as they are, so that the training sees which numbers they are
+        return None
 
     def transform(x: Any) -> Any:
         x = x.reshape(len(x), *shape.sizes)
-        if shape.layout == "tokens":
-            return x
         return x.astype("float32") / 255 if x.dtype == "uint8" else x.astype("float32")
 
     return transform

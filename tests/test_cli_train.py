@@ -77,6 +77,29 @@ def same(left, right):
     return left.keys() == right.keys() and all((left[name] == right[name]).all() for name in left)
 
 
+def test_axes_are_never_taken_for_others(train, work):
+    spec = work / "rgb.yaml"
+    spec.write_text("{input: {image: [2, 2, 3]}, layers: [flatten, dense: 2]}")
+    for sizes, hint in (((3, 2, 2), "channels come last: `x.transpose(0, 2, 3, 1)`"), ((4, 3), "reshape them")):
+        numpy.savez(work / "rgb.npz", x=numpy.zeros((4, *sizes)), y=[0, 1, 0, 1])
+        code, _, said = train(spec=str(spec), data=work / "rgb.npz")
+        assert code == 2 and said == f"the data's examples are {sizes}, and the network takes (2, 2, 3)\nhint: {hint}\n"
+    for sizes in ((12,), (2, 2, 1, 3)):
+        numpy.savez(work / "rgb.npz", x=numpy.zeros((4, *sizes)), y=[0, 1, 0, 1])
+        assert train(spec=str(spec), data=work / "rgb.npz")[0] == 0
+
+
+def test_tokens_that_the_table_has_not(train, work):
+    spec = work / "words.yaml"
+    spec.write_text("{input: {tokens: [3]}, layers: [embedding: [5, 4], dense: 5]}")
+    for token in (-1, 5, 2**32):
+        numpy.savez(work / "words.npz", x=[[0, 1, 2], [4, token, 3]], y=[[0, 1, 2], [3, 4, 0]])
+        code, _, said = train(spec=str(spec), data=work / "words.npz")
+        assert code == 2 and said.startswith(
+            f"`input` holds the token `{token}`, and `embedding0` has rows for 0 to 4\n"
+        )
+
+
 def test_it_trains_and_says_how_well_and_how_fast(train):
     code, out, err = train("--epochs", 5, "--batch", 50, "--lr", 0.2)
     assert code == 0 and err == ""  # no progress line where stderr is no terminal

@@ -11,6 +11,7 @@ from jax import numpy as jnp
 from paramcount.backend.context import Context
 from paramcount.backend.evaluate import by_path, evaluate
 from paramcount.backend.initialize import Tensors, shapes
+from paramcount.backend.inputs import check_tokens, tokens_of
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph
@@ -29,6 +30,7 @@ def apply(
     """What a network makes of one example; see `Network.apply`."""
     graph = network.graph(train)
     inputs = named_inputs(graph, x)
+    check_tokens(tokens_of(graph), inputs)
     buffers = {} if buffers is None else buffers
     check_tensors(graph, params=params, buffers=buffers)
     outputs, after = evaluate(graph, params, buffers, inputs, Context(train, key, axis_name), scope=by_path)

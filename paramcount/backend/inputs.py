@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
 import jax
 import numpy
+from jax.core import Tracer
 
-from paramcount.graph.tree import Graph, Leaf
+from paramcount.errors import ArgumentError, quote
+from paramcount.graph.tree import Graph, Leaf, leaves
 from paramcount.layer import Shape
+from paramcount.layers.embedding import Embedding
 
 
 def abstract(shape: Shape) -> jax.ShapeDtypeStruct:
@@ -21,6 +27,37 @@ def abstract(shape: Shape) -> jax.ShapeDtypeStruct:
 def input_shapes(graph: Graph) -> dict[str, jax.ShapeDtypeStruct]:
     """The abstract inputs of a network by name."""
     return {name: abstract(value.shape) for name, value in graph.inputs.items()}
+
+
+class Tokens(NamedTuple):
+    """An input whose tokens are looked up in a table of so many rows; `path` is that of the table."""
+
+    name: str
+    path: str
+    rows: int
+
+
+def tokens_of(graph: Graph) -> list[Tokens]:
+    """The look-ups of a network's inputs as they arrive."""
+    found = []
+    for leaf in leaves(graph):
+        if isinstance(leaf.node.layer, Embedding):
+            names = [name for name, value in graph.inputs.items() if value in leaf.node.inputs]
+            found += [Tokens(name, leaf.path, leaf.node.layer.vocab) for name in names]
+    return found
+
+
+def check_tokens(lookups: list[Tokens], x: Any) -> None:
+    """Raises ArgumentError where tokens have no row in their table; `x` are the inputs by name, or the only one."""
+    for name, path, rows in lookups:
+        tokens = x.get(name) if isinstance(x, Mapping) else x
+        if tokens is None or isinstance(tokens, Tracer):
+            continue
+        values = numpy.asarray(tokens)
+        wrong = values[(values < 0) | (values >= rows)]
+        if wrong.size:
+            message = f"{quote(name)} holds the token `{wrong[0]}`, and {quote(path)} has rows for 0 to {rows - 1}"
+            raise ArgumentError(message, "give the network a larger vocabulary, or unknown tokens a number below it")
 
 
 def random_inputs(graph: Graph, leaves: list[Leaf], seed: int) -> dict[str, numpy.ndarray]:

@@ -42,4 +42,7 @@ class Embedding(Layer, kind="embedding"):
         return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        return params["table"][x]
+        from jax import numpy as jnp
+
+        # NaN where no row is: JAX would take the last one, or count from the end.
+        return jnp.asarray(params["table"]).at[x].get(mode="fill", wrap_negative_indices=False)

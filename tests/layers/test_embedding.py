@@ -24,6 +24,11 @@ def test_embedding_looks_up():
     assert np.asarray(y).tolist() == [[4, 5], [0, 1], [4, 5]]
 
 
+def test_a_token_without_a_row_is_no_other_one():
+    y = Embedding(3, 1).forward({"table": np.ones((3, 1))}, np.array([0, 3, -1, -3]), context=Context())
+    assert np.isnan(np.asarray(y)).tolist() == [[False], [True], [True], [True]]
+
+
 def test_embedding_takes_tokens_only():
     with pytest.raises(ShapeError, match="`embedding` looks up tokens, and got features 10") as caught:
         Embedding(3, 2).output_shape(Shape.of(10))

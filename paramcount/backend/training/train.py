@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy
 
+from paramcount.backend.inputs import check_tokens, tokens_of
 from paramcount.backend.training.data import Batches
 from paramcount.backend.training.loader import TorchBatches, as_numpy
 from paramcount.backend.training.losses import check_labels, softmax_cross_entropy
@@ -130,6 +131,7 @@ class Trainer:
         self.scorer = scorer
         self.devices = devices
         self.state = devices.replicated(state)
+        self.lookups = [] if step.transform else tokens_of(step.graph)
         self.batch: Any = None  # the abstract first one
 
     def epoch(self, batches: Iterator[Any], progress: Progress) -> tuple[float, int]:
@@ -155,12 +157,13 @@ class Trainer:
         return self.scorer(self.state, map(self.devices.scored, self.checked(of_epoch(batches, number))))
 
     def checked(self, batches: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-        """The batches. Raises ArgumentError for arrays of several lengths, and for unknown classes."""
+        """The batches. Raises ArgumentError for arrays of several lengths, and for unknown tokens and classes."""
         output = next(iter(self.step.graph.outputs.values())).shape.sizes
         for x, y in batches:
             length((x, y))
+            check_tokens(self.lookups, x)  # of these the compiled step could not complain
             if self.step.loss is softmax_cross_entropy and numpy.ndim(y) == len(output):
-                check_labels(y, output[-1])  # the compiled step could not complain
+                check_labels(y, output[-1])
             yield x, y
 
     def reduction(self) -> Reduction | None:
