@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for editors
     from paramcount.backend.training.losses import softmax_cross_entropy
     from paramcount.backend.training.metrics import accuracy, top_k_accuracy
     from paramcount.backend.training.result import Epoch, Training
+    from paramcount.backend.training.start import load_checkpoint
     from paramcount.backend.training.train import train
     from paramcount.backend.verify import verify
     from paramcount.column import Column
@@ -75,6 +76,7 @@ HOMES = {
     "backend.training.losses": "softmax_cross_entropy",
     "backend.training.metrics": "accuracy top_k_accuracy",
     "backend.training.result": "Epoch Training",
+    "backend.training.start": "load_checkpoint",
     "backend.training.train": "train",
     "backend.verify": "verify",
     "column": "Column",

@@ -10,10 +10,11 @@ from paramcount.errors import ArgumentError, needs, quote
 from paramcount.training import OPTIMIZERS
 
 
-def optimizer(given: Any, learning_rate: Any) -> Any:
+def optimizer(given: Any, learning_rate: Any = None) -> Any:
     """An optax transformation from a name (`sgd`, `momentum` of 0.9, `adam`) and its learning rate, or from itself.
 
-    Raises ArgumentError for what is neither, MissingPackageError without optax.
+    The rate of a name is a number or a schedule, 0.01 where none is given. Raises ArgumentError for what is neither,
+    and for a rate beside a transformation, which has its own; MissingPackageError without optax.
 
     >>> optimizer("adam", 1e-3).init({"w": 0.0})[0].count.item()
     0
@@ -25,6 +26,7 @@ def optimizer(given: Any, learning_rate: Any) -> Any:
         if given not in made:
             hint = f"one of {', '.join(OPTIMIZERS)}; or, in Python, any transformation of optax"
             raise ArgumentError(f"unknown optimizer {quote(given)}", hint, argument="optimizer")
+        learning_rate = 0.01 if learning_rate is None else learning_rate
         if not (callable(learning_rate) or is_rate(learning_rate)):
             message = f"a learning rate is a positive number, or a schedule of optax, not {quote(learning_rate)}"
             raise ArgumentError(message, argument="learning_rate")
@@ -32,6 +34,9 @@ def optimizer(given: Any, learning_rate: Any) -> Any:
     if not (hasattr(given, "init") and hasattr(given, "update")):
         hint = "a name, or a transformation of optax, e.g. optax.adamw(1e-3)"
         raise ArgumentError(f"{quote(repr(given))} is no optimizer", hint, argument="optimizer")
+    if learning_rate is not None:
+        hint = "leave `learning_rate` out, or give the optimizer's name"
+        raise ArgumentError("the optimizer has a learning rate of its own", hint, argument="learning_rate")
     return given
 
 

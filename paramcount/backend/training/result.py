@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, NamedTuple
 
 from paramcount.errors import printable
@@ -65,7 +66,7 @@ class Training:
     """A trained network. `params` and `buffers` are arrays by path and name, as `Network.apply` takes them.
 
     `flops` are those of one example's step of training, as counted. `peak` is this machine's fastest matrix product in
-    FLOP/s, where it was measured. `str()` is a summary.
+    FLOP/s, where it was measured. The first `resumed` epochs were of earlier runs. `str()` is a summary.
     """
 
     name: str
@@ -73,13 +74,21 @@ class Training:
     buffers: Mapping[str, Mapping[str, Any]]
     epochs: tuple[Epoch, ...]
     flops: int
+    resumed: int = 0
     peak: float | None = None
     reduction: Reduction | None = None
 
     @property
     def rate(self) -> float | None:
-        """The FLOP/s of the fastest epoch, by the counted FLOPs; None of no epoch."""
-        return max((self.flops * each.examples / each.seconds for each in self.epochs if each.seconds), default=None)
+        """The FLOP/s of this run's fastest epoch, by the counted FLOPs; None where it had none."""
+        own = self.epochs[self.resumed :]
+        return max((self.flops * each.examples / each.seconds for each in own if each.seconds), default=None)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write parameters and buffers to a safetensors file, as `load_checkpoint` reads it; raises ArgumentError."""
+        from paramcount.backend.training.checkpoint import save
+
+        save(path, {"params": self.params, "buffers": self.buffers}, {})
 
     def __str__(self) -> str:
         lines = [f"{printable(self.name)}: {self.flops:,} FLOPs for an example's step of training"]

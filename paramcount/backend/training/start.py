@@ -16,6 +16,7 @@ from paramcount.backend.training.checkpoint import load, replaceable, restore, s
 from paramcount.backend.training.result import Epoch
 from paramcount.backend.training.step import State
 from paramcount.errors import ArgumentError, needs, quote
+from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph
 
 
@@ -68,13 +69,40 @@ def check_writable(checkpoint: Any) -> None:
         raise ArgumentError(f"{quote(checkpoint)} cannot be written: {reason}", argument="checkpoint") from error
 
 
-def keep(checkpoint: Any, state: State, seed: int, epochs: tuple[Epoch, ...]) -> None:
+def check_unused(checkpoint: Any) -> None:
+    """Raises ArgumentError where a file is there already, which the first epoch would replace."""
+    if os.path.isfile(checkpoint):
+        hint = "`resume` goes on with it; to start anew, remove it or give another name"
+        raise ArgumentError(f"there is a checkpoint {quote(checkpoint)} already", hint, argument="checkpoint")
+
+
+def load_checkpoint(path: str | os.PathLike[str], network: Network) -> tuple[Tensors, Tensors]:
+    """The parameters and buffers in a checkpoint, as `network.init()` gives them and `apply` takes them.
+
+    Raises ArgumentError where there is no such file, or it is of another network.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from paramcount.layers.dense import Dense
+    >>> network = Network([Dense(10)], input=784)
+    >>> with TemporaryDirectory() as folder:
+    ...     save(f"{folder}/trained.safetensors", {"params": network.init(seed=5)[0]}, {})
+    ...     params, buffers = load_checkpoint(f"{folder}/trained.safetensors", network)
+    >>> bool((params["dense0"]["weight"] == network.init(seed=5)[0]["dense0"]["weight"]).all())
+    True
+    """
+    arrays, _ = load(path)
+    params, buffers = initialize(network.graph())
+    found = restore(arrays, {"params": params, "buffers": buffers})
+    return found["params"], found["buffers"]
+
+
+def keep(checkpoint: Any, state: State, seed: int, optimizer: str, epochs: tuple[Epoch, ...]) -> None:
     """Write all that a later run needs to go on as this one would."""
-    meta = {"seed": str(seed), "frozen": json.dumps(frozen(state)), "epochs": json.dumps(epochs)}
-    save(checkpoint, trees(state), meta)
+    held = {"frozen": json.dumps(frozen(state)), "epochs": json.dumps(epochs)}
+    save(checkpoint, trees(state), {"seed": str(seed), "optimizer": optimizer, **held})
 
 
-def resumed(checkpoint: Any, graph: Graph, state: State, seed: int) -> tuple[State, tuple[Epoch, ...]]:
+def resumed(checkpoint: Any, graph: Graph, state: State, seed: int, optimizer: str) -> tuple[State, tuple[Epoch, ...]]:
     """The state and the epochs of a checkpoint, of the form of a state at the start.
 
     Raises ArgumentError where the checkpoint is of another network, optimizer or seed, or froze other tensors.
@@ -82,12 +110,16 @@ def resumed(checkpoint: Any, graph: Graph, state: State, seed: int) -> tuple[Sta
     arrays, meta = load(checkpoint)
     try:
         found, epochs = int(meta["seed"]), tuple(Epoch(*each) for each in json.loads(meta["epochs"]))
+        before = meta["optimizer"]
         others = set(json.loads(meta["frozen"])) ^ set(frozen(state))
     except (KeyError, ValueError, TypeError) as error:
         raise ArgumentError(f"{quote(checkpoint)} is no checkpoint of a training") from error
     if found != seed:
         hint = f"the order of the data would be another one; give the seed {found}"
         raise ArgumentError(f"{quote(checkpoint)} is of a training with the seed {found}, not {seed}", hint)
+    if before != optimizer:
+        message = f"{quote(checkpoint)} is of a training by {before}, not by {optimizer}"
+        raise ArgumentError(message, "give the optimizer as it was", argument="optimizer")
     restore(arrays, {"params": state.all_params, "buffers": state.buffers})  # of another network, all would differ
     if others:
         message = f"{quote(checkpoint)} is of a training that did not freeze the same: {quote(min(others))} differs"

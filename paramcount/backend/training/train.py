@@ -21,7 +21,7 @@ from paramcount.backend.training.parallel import Devices
 from paramcount.backend.training.progress import Progress
 from paramcount.backend.training.reduction import all_reduce_bytes, batch_statistics
 from paramcount.backend.training.result import Epoch, Reduction, Training
-from paramcount.backend.training.start import check_writable, first_values, keep, resumed
+from paramcount.backend.training.start import check_unused, check_writable, first_values, keep, resumed
 from paramcount.backend.training.step import Scorer, State, Step, length
 from paramcount.errors import ArgumentError, CheckError, quote
 from paramcount.freezing import training_graph
@@ -38,7 +38,7 @@ def train(
     metric: Callable[[Any, Any], Any] | None = None,
     test: Iterable[tuple[Any, Any]] | None = None,
     optimizer: Any = "sgd",
-    learning_rate: Any = 0.01,
+    learning_rate: Any = None,
     init: Mapping[str, Mapping[str, Any]] | Callable[[str, str, tuple[int, ...]], Any] | None = None,
     transform: Callable[[Any], Any] | None = None,
     freeze: Sequence[str] = (),
@@ -55,16 +55,17 @@ def train(
     `batches` is any iterable of arrays with a leading axis (of NumPy, PyTorch or JAX), begun anew each epoch; where it
     has a method `epoch(number)`, that gives the epoch's. `x` is one array, or several by the names of the inputs.
 
-    `loss(outputs, y)` is a number, or one for each example; by default the softmax cross entropy of class numbers or
-    dense labels, scored by `metric`, accuracy. `test` are batches to score only. `optimizer` is a name (sgd, momentum,
-    adam) with a learning rate or a schedule, or any transformation of optax, which has its own. `init` gives first
-    values: arrays by path and name, or a function of path, name and sizes, whose None leaves the usual value.
-    `transform(x)` makes the network's inputs, inside the compiled step. `freeze` is as in `count`.
+    `loss(outputs, y)` is a number, or an array of which the mean is taken; by default the softmax cross entropy of
+    class numbers or dense labels, scored by accuracy. Another loss is scored by `metric(outputs, y)`, whose mean over
+    the batches, weighted by their examples, is the score. `test` are batches to score only. `optimizer` is a name (sgd,
+    momentum, adam) with a learning rate or a schedule (0.01), or any transformation of optax, which has its own. `init`
+    gives first values: arrays by path and name, or a function of path, name and sizes, whose None leaves the usual
+    value. `transform(x)` makes the network's inputs, inside the compiled step. `freeze` is as in `count`.
 
     With `devices`, each batch is divided over that many. With `staleness` n, every gradient is taken at the parameters
-    of n updates ago: a simulation of workers that train asynchronously. After each epoch all is written to
-    `checkpoint`, and `resume` goes on from there to the same result. `on_epoch` is told of each epoch; `progress`
-    shows a line.
+    of n updates ago: a simulation of workers that train asynchronously. After each epoch all is written to the file
+    `checkpoint`, which must be new, and `resume` goes on from there to the same result. `on_epoch` is told of each
+    epoch; `progress` shows a line.
 
     Raises ArgumentError for what does not fit, ShapeError for batches of other sizes, and CheckError when the loss is
     no number any more. Needs optax; with a checkpoint, safetensors; with progress, tqdm.
@@ -99,14 +100,18 @@ def train(
     held = Devices(devices)
     step = Step(graph, loss, optimizer_of(optimizer, learning_rate), transform, seed, held.everywhere)
     state = step.start(*first_values(graph, init, seed), staleness)
+    name = optimizer if isinstance(optimizer, str) else "a transformation of optax"
     done: tuple[Epoch, ...] = ()
     if checkpoint is not None:
         if jax.process_index() == 0:
             check_writable(checkpoint)
         if resume:
-            state, done = resumed(checkpoint, graph, state, seed)
+            state, done = resumed(checkpoint, graph, state, seed, name)
+        else:
+            check_unused(checkpoint)
     trainer = Trainer(step, Scorer(network, metric, transform, held.settled) if metric else None, held, state)
-    for number in range(len(done), epochs):
+    before = len(done)
+    for number in range(before, epochs):
         began = perf_counter()
         mean, examples = trainer.epoch(of_epoch(batches, number), Progress(progress, number, epochs, batches))
         seconds = perf_counter() - began
@@ -116,11 +121,12 @@ def train(
         train_score = None if isinstance(batches, Iterator) else trainer.score(batches, number)
         done = (*done, Epoch(number, mean, train_score, trainer.score(test, number), seconds, examples))
         if checkpoint is not None and jax.process_index() == 0:
-            keep(checkpoint, trainer.state, seed, done)
+            keep(checkpoint, trainer.state, seed, name, done)
         if on_epoch:
             on_epoch(done[-1])
     state = trainer.state
-    return Training(network.name, state.all_params, state.buffers, done, flops, reduction=trainer.reduction())
+    reduction = trainer.reduction()
+    return Training(network.name, state.all_params, state.buffers, done, flops, before, reduction=reduction)
 
 
 class Trainer:
@@ -132,7 +138,7 @@ class Trainer:
         self.devices = devices
         self.state = devices.replicated(state)
         self.lookups = [] if step.transform else tokens_of(step.graph)
-        self.batch: Any = None  # the abstract first one
+        self.batch: Any = None  # the abstract first one, where several devices share it
 
     def epoch(self, batches: Iterator[Any], progress: Progress) -> tuple[float, int]:
         """Take a step on every batch; the mean loss over the examples, and their number."""
@@ -140,7 +146,8 @@ class Trainer:
         with progress:
             for x, y in self.checked(batches):
                 placed = self.devices.batch(x, y)
-                self.batch = self.batch or jax.tree.map(abstract, placed)
+                if self.batch is None and self.devices.number > 1:
+                    self.batch = jax.tree.map(abstract, placed)
                 self.state, loss = self.devices.settled(self.step(self.state, *placed))
                 losses.append(loss)
                 sizes.append(length(x))
@@ -168,7 +175,7 @@ class Trainer:
 
     def reduction(self) -> Reduction | None:
         """What a step sums over several devices."""
-        if self.devices.number == 1 or self.batch is None:
+        if self.batch is None:
             return None
         state = jax.tree.map(abstract, self.state)
         program = self.step.compiled.lower(state, *self.batch).compile().as_text()

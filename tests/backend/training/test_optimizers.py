@@ -88,10 +88,19 @@ def test_those_with_wishes_of_their_own_too(made, tmp_path):
     assert resumed.epochs[-1].loss < resumed.epochs[0].loss
 
 
-@pytest.mark.parametrize("rate", [0, -0.1, float("nan"), float("inf"), "0.1", None, True, 1j])
+@pytest.mark.parametrize("rate", [0, -0.1, float("nan"), float("inf"), "0.1", True, 1j])
 def test_a_rate_is_a_positive_number(rate):
     with pytest.raises(ArgumentError, match="a learning rate is a positive number"):
         optimizer("sgd", rate)
+
+
+def test_a_transformation_has_its_own_rate():
+    with pytest.raises(ArgumentError, match="a learning rate of its own"):
+        optimizer(optax.sgd(0.1), 0.1)
+
+
+def test_the_rate_where_none_is_given():
+    assert one_weight(learning_rate=None) == one_weight(learning_rate=0.01) == pytest.approx(-0.01)
 
 
 def test_a_rate_may_be_numpys():

@@ -4,6 +4,7 @@ import pathlib
 
 import jax
 import numpy
+import optax
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -77,7 +78,8 @@ def test_what_a_checkpoint_is_not_of(tmp_path):
         return complaint(network=network, epochs=2, resume=True, **(settings | other))
 
     assert "is of a training with the seed 0, not 1" in refused(seed=1)
-    assert "another optimizer" in refused(optimizer="adam") and "another optimizer" in refused(optimizer="sgd")
+    assert "is of a training by momentum, not by adam" in refused(optimizer="adam")
+    assert "not by a transformation of optax" in refused(optimizer=optax.sgd(0.01))
     assert "another network" in refused(pc.Network([pc.With(pc.Dense(8), name="other"), pc.Dense(3)], input=4))
     assert "another training: it lacks `earlier[0]`" in refused(staleness=1)
     assert "did not freeze the same: `dense2/bias` differs" in refused(freeze=["dense2"])
@@ -90,6 +92,40 @@ def test_a_freeze_is_missed_though_no_optimizer_remembers_it(tmp_path):
     settings = {"checkpoint": tmp_path / "a.safetensors", "optimizer": "sgd"}
     pc.train(NETWORK, PAIRS, **settings)
     assert "did not freeze the same" in complaint(epochs=2, resume=True, freeze=["dense0"], **settings)
+
+
+def test_another_transformation(tmp_path):
+    file = tmp_path / "a.safetensors"
+    pc.train(NETWORK, PAIRS, checkpoint=file, optimizer=optax.adam(0.01))
+    assert "another optimizer" in complaint(epochs=2, resume=True, checkpoint=file, optimizer=optax.sgd(0.01))
+
+
+def test_a_checkpoint_is_not_replaced_by_another_training(tmp_path):
+    file = tmp_path / "a.safetensors"
+    pc.train(NETWORK, PAIRS, checkpoint=file)
+    before = file.read_bytes()
+    assert "there is a checkpoint" in complaint(checkpoint=file)
+    assert file.read_bytes() == before
+
+
+def test_weights_come_back(tmp_path):
+    file = tmp_path / "a.safetensors"
+    result = pc.train(MIXED, PAIRS, checkpoint=file, optimizer="adam")
+    result.save(tmp_path / "saved.safetensors")
+    for path in (file, tmp_path / "saved.safetensors"):
+        params, buffers = pc.load_checkpoint(path, MIXED)
+        jax.tree.map(numpy.testing.assert_array_equal, (params, buffers), (result.params, result.buffers))
+    with pytest.raises(pc.ArgumentError, match="another network"):
+        pc.load_checkpoint(file, NETWORK)
+
+
+def test_the_rate_is_this_runs(tmp_path):
+    settings = {"checkpoint": tmp_path / "a.safetensors"}
+    first = pc.train(NETWORK, PAIRS, epochs=2, **settings)
+    assert pc.train(NETWORK, PAIRS, epochs=2, resume=True, **settings).rate is None
+    after = pc.train(NETWORK, PAIRS, epochs=3, resume=True, **settings)
+    assert after.epochs[:2] == first.epochs
+    assert after.rate == after.flops * after.epochs[2].examples / after.epochs[2].seconds
 
 
 def test_nothing_to_resume():
