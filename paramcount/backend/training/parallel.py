@@ -19,8 +19,7 @@ class Devices:
 
     Raises ArgumentError for a number that is none, for more than there are, and for one that processes don't divide.
 
-    >>> x, y = Devices(1).batch(jax.numpy.ones((4, 3)), jax.numpy.zeros(4))
-    >>> len(x.addressable_shards)
+    >>> len(Devices(1).replicated(jax.numpy.ones(4)).addressable_shards)
     1
     """
 
@@ -51,12 +50,16 @@ class Devices:
         if length(x) % self.number:
             hint = "choose a batch that they divide, and drop a last one that is shorter"
             raise ArgumentError(f"a batch of {length(x)} cannot be divided by {self.number} devices", hint)
-        return jax.tree.map(lambda array: self.placed(array, self.split), (x, y))
+        return self.shared((x, y), self.split)
 
     def scored(self, batch: tuple[Any, Any]) -> tuple[Any, Any]:
         """A batch to score: divided where that is possible, else whole on every device."""
         sharding = self.everywhere if length(batch[0]) % self.number else self.split
-        return jax.tree.map(lambda array: self.placed(array, sharding), batch)
+        return self.shared(batch, sharding)
+
+    def shared(self, batch: Any, sharding: NamedSharding) -> Any:
+        """A batch where it belongs; a single device gets it with the call of a step, which takes less time."""
+        return batch if self.number == 1 else jax.tree.map(lambda array: self.placed(array, sharding), batch)
 
     def replicated(self, tree: Any) -> Any:
         """Arrays as they are, on every device."""
