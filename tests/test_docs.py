@@ -144,10 +144,14 @@ def test_the_page_of_layers_is_current():
     )
 
 
+def prose(text: str) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
 def links(text: str) -> list[str]:
     """Where the links of a page lead; those in blocks of code are none."""
-    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-    return re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", prose)
+    return re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", prose(text))
 
 
 def test_code_holds_no_links():
@@ -162,6 +166,13 @@ def test_links_lead_somewhere(page):
     for target in links(page.read_text(encoding="utf-8")):
         if not target.startswith(("http://", "https://")):
             assert (page.parent / target).exists(), f"{target} is not there"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_lines_are_short(page):
+    lines = prose(page.read_text(encoding="utf-8")).splitlines()
+    free = ("|", "[")  # tables, and where links lead
+    assert [line for line in lines if len(line) > 120 and not line.startswith(free)] == []
 
 
 def test_the_shipped_specs_are_named():

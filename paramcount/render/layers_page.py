@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import fields
 from importlib import import_module
 from inspect import getdoc
 from itertools import groupby
+from textwrap import fill
 from typing import Any
 
 from paramcount.fields import REQUIRED
@@ -30,6 +32,7 @@ short for items behind it. In Python a kind is a class with the same arguments: 
 `router` and `combine` are what `moe` is made of; `add`, `subtract`, `multiply` and `concat` are what the forms of these
 names come to, which take paths.
 """
+WIDTH = 120
 BLOCKS = """\
 ## Blocks
 
@@ -77,7 +80,7 @@ def signature(layer: type[Layer]) -> str:
     first = f"`{layer.kind}: [{', '.join(positional)}]`" if positional else f"`{layer.kind}`"
     if own and own[0][1].listed and positional:
         first = f"`{layer.kind}: {positional[0]}` (a list is taken whole)"
-    return first + (f", by name {' '.join(by_name)}" if by_name else "")
+    return wrapped(first + (f", by name {' '.join(by_name)}" if by_name else ""))
 
 
 def argument(name: str, default: Any) -> str:
@@ -90,8 +93,18 @@ def argument(name: str, default: Any) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """Text without its line breaks, but for those between paragraphs."""
-    return "\n\n".join(joined(each) for each in text.strip().split("\n\n"))
+    """Text in lines of the page's width, with empty ones between paragraphs."""
+    return "\n\n".join(wrapped(joined(each)) for each in text.strip().split("\n\n"))
+
+
+def wrapped(text: str) -> str:
+    """A paragraph in lines of the page's width, none of which begins with a sign that would start a list or a title.
+
+    >>> wrapped("x = y" + "y" * 114 + " - z").split("\\n")[0]  # 119 letters, and no room for the sign
+    'x ='
+    """
+    held = re.sub(r" (?=([-+*=#>]+|\d+[.)])( |$))", "\0", text)  # stays behind the word before it
+    return fill(held, WIDTH, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
 
 
 def joined(text: str) -> str:
