@@ -10,9 +10,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from paramcount.errors import ArgumentError, CheckError, ParamcountError, needs, quote
+from paramcount.errors import ArgumentError, CheckError, ParamcountError, quote
 
-USAGE = "paramcount [verify] SPEC[:VARIANT] [options]"
+USAGE = """\
+paramcount SPEC[:VARIANT] [options]
+       paramcount COMMAND --help"""
 DESCRIPTION = "Count what a network costs: parameters, multiply-accumulates, FLOPs, activations, bytes."
 EXAMPLES = """\
 SPEC is a shipped spec by its name, a file, or - for what is piped in.
@@ -32,16 +34,30 @@ examples:
   paramcount sweep --help                      many variants at once
   paramcount solve --help                      the largest within a budget
 """
+COMMANDS = {  # the module of each, and its function
+    "verify": ("cli_verify", "run"),
+    "measure": ("cli_measure", "run"),
+    "trace": ("cli_trace", "run"),
+    "train": ("cli_train", "run"),
+    "zoo": ("cli_zoo", "run"),
+    "sweep": ("cli_sweep", "run_sweep"),
+    "solve": ("cli_sweep", "run_solve"),
+}
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are ours; its texts stand as they are written."""
+    """A parser whose errors are ours; its texts stand as they are written. `rule` is what a word too many breaks."""
 
-    def __init__(self, **texts: Any) -> None:
+    def __init__(self, rule: str = "one spec at a time", **texts: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **texts)
+        self.rule = rule
+
+    @property
+    def help_hint(self) -> str:
+        return f"`{self.prog} --help` shows what there is"
 
     def error(self, message: str) -> NoReturn:
-        raise ArgumentError(message, hint="`paramcount --help` shows what there is")
+        raise ArgumentError(message, hint=self.help_hint)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
         options, unknown = self.parse_known_args(arguments)
@@ -51,10 +67,9 @@ class Parser(argparse.ArgumentParser):
 
         word = unknown[0].split("=")[0]
         if not word.startswith("-"):
-            raise ArgumentError(f"one spec at a time; {quote(word)} is left over", hint="`paramcount --help`")
+            raise ArgumentError(f"{self.rule}; {quote(unknown[0])} is left over", hint=self.help_hint)
         guess = nearest(word, [option for action in self._actions for option in action.option_strings])
-        hint = did_you_mean(guess, "`paramcount --help` shows what there is")
-        raise ArgumentError(f"unknown option {quote(word)}", hint=hint)
+        raise ArgumentError(f"unknown option {quote(word)}", hint=did_you_mean(guess, self.help_hint))
 
 
 def at_least_one(text: str) -> int:
@@ -67,7 +82,7 @@ def levels(text: str) -> int:
     return sys.maxsize if text == "all" else at_least_one(text)
 
 
-def parser(verify: bool) -> Parser:
+def parser() -> Parser:
     parser = Parser(
         prog="paramcount",
         usage=USAGE,
@@ -81,17 +96,16 @@ def parser(verify: bool) -> Parser:
     add("--train", action="store_true", help="the cost of a step of training: forward, backward, loss, optimizer")
     add("--freeze", metavar="PATTERN", action="append", default=[], help="train no rows of this path; may come again")
     add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
-    if not verify:
-        add("--remat", action="store_true", help="compute each pass of a loop again for its gradient")
-        add("--optimizer", choices=("sgd", "momentum", "adam"), help="of the training (default sgd)")
-        add("--batch", metavar="N", type=at_least_one, default=1, help="multiply work and activations (default 1)")
-        add("--dtype", metavar="TYPE", default="float32", help="of the parameters' bytes (default float32)")
-        add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of these tokens' keys and values")
-        add("--attention", choices=("dense", "exact"), default="dense", help="exact counts only what masks leave")
-        add("--depth", metavar="N", type=levels, help="open N levels of groups, or `all` (default 1)")
-        add("--columns", metavar="A,B", help="the table's columns, instead of the usual ones")
-        add("--sort", metavar="COLUMN", help="order the rows, numbers from the largest")
-        add("--format", choices=("table", "json"), default="table", help="table or json (default table)")
+    add("--remat", action="store_true", help="compute each pass of a loop again for its gradient")
+    add("--optimizer", choices=("sgd", "momentum", "adam"), help="of the training (default sgd)")
+    add("--batch", metavar="N", type=at_least_one, default=1, help="multiply work and activations (default 1)")
+    add("--dtype", metavar="TYPE", default="float32", help="of the parameters' bytes (default float32)")
+    add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of these tokens' keys and values")
+    add("--attention", choices=("dense", "exact"), default="dense", help="exact counts only what masks leave")
+    add("--depth", metavar="N", type=levels, help="open N levels of groups, or `all` (default 1)")
+    add("--columns", metavar="A,B", help="the table's columns, instead of the usual ones")
+    add("--sort", metavar="COLUMN", help="order the rows, numbers from the largest")
+    add("--format", choices=("table", "json"), default="table", help="table or json (default table)")
     from paramcount import __version__
 
     add("--version", action="version", version=f"paramcount {__version__}")
@@ -121,6 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(str(error))
         return error.exit_code
     except KeyboardInterrupt:
+        complain("stopped")
         return 130
     except RecursionError:
         complain("this is nested too deeply\nhint: write it with fewer levels")
@@ -130,34 +145,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(arguments: list[str]) -> int:
-    if arguments[:1] == ["trace"]:
-        from paramcount.cli_trace import run as run_trace
+    first = arguments[0] if arguments else ""
+    if first in COMMANDS:
+        from importlib import import_module
 
-        return run_trace(arguments[1:])
-    if arguments[:1] == ["measure"]:
-        from paramcount.cli_measure import run as run_measure
-
-        return run_measure(arguments[1:])
-    if arguments[:1] == ["zoo"]:
-        from paramcount.cli_zoo import run as run_zoo
-
-        return run_zoo(arguments[1:])
-    if arguments[:1] in (["sweep"], ["solve"]):
-        from paramcount.cli_sweep import run_solve, run_sweep
-
-        return (run_sweep if arguments[0] == "sweep" else run_solve)(arguments[1:])
-    if arguments[:1] == ["train"]:
-        from paramcount.cli_train import run as run_train
-
-        return run_train(arguments[1:])
-    verify = arguments[:1] == ["verify"]
-    options = parser(verify).parse(arguments[verify:])
+        module, function = COMMANDS[first]
+        return getattr(import_module(f"paramcount.{module}"), function)(arguments[1:])
+    check_command(first)
+    options = parser().parse(arguments)
     for path in options.plugin:
         from paramcount.layers.plugin import load_plugin
 
         load_plugin(path)
-    if verify:
-        return run_verify(load_spec(options), options)
     collecting = gc.isenabled()
     gc.disable()  # the process ends soon; looking for garbage takes a twentieth of its time
     try:
@@ -165,6 +164,22 @@ def run(arguments: list[str]) -> int:
     finally:
         if collecting:
             gc.enable()
+
+
+def check_command(word: str) -> None:
+    """Raises ArgumentError for a first word that is no spec, and nearer to a command than to any of the specs."""
+    from paramcount.suggest import did_you_mean, nearest
+
+    if word.startswith("-") or "/" in word or "." in word or not nearest(word, COMMANDS):
+        return
+    from paramcount.spec.load import locate, shipped_specs
+
+    try:
+        locate(word)
+    except ArgumentError:
+        guess = nearest(word, [*COMMANDS, *shipped_specs()])
+        if guess in COMMANDS:
+            raise ArgumentError(f"there is no command or spec {quote(word)}", hint=did_you_mean(guess, "")) from None
 
 
 def load_spec(options: argparse.Namespace) -> Any:
@@ -228,25 +243,6 @@ def expected(network: Any, report: Any) -> tuple[str, CheckError | None]:
         return compare(network, report), None
     except CheckError as error:
         return "expect: different", error
-
-
-def run_verify(network: Any, options: argparse.Namespace) -> int:
-    if options.freeze and not options.train:
-        raise ArgumentError("`--freeze` is for training", hint="add `--train`")
-    from paramcount.render import terminal
-    from paramcount.report import count
-
-    with needs("verify"):
-        from paramcount.backend.verify import verify
-
-    outcome = verify(network, train=options.train, freeze=options.freeze)
-    warn(network)
-    status, failure = expected(network, count(network))
-    print(terminal.written(f"{outcome}\n{status}", terminal.encoding()))
-    if failure is not None:
-        sys.stdout.flush()
-        raise failure
-    return 0 if outcome.ok else 1
 
 
 def warn(network: Any) -> None:

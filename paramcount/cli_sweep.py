@@ -66,6 +66,7 @@ def sweep_parser() -> Parser:
 
 def solve_parser() -> Parser:
     parser = Parser(
+        rule="one spec and one variable at a time",
         prog="paramcount solve",
         usage="paramcount solve SPEC[:VARIANT] NAME --max-macs 300M [options]",
         description="Find the largest value of a variable within a budget, and count the network there.",

@@ -36,6 +36,7 @@ def run(arguments: list[str]) -> int:
 
 def parser() -> Parser:
     parser = Parser(
+        rule="arguments stand behind `--args`",
         prog="paramcount trace",
         usage=USAGE,
         description="Count what a JAX function costs: multiply-accumulates, FLOPs, elementwise operations.",

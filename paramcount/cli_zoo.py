@@ -39,6 +39,7 @@ def nothing(word: str) -> ArgumentError:
 
 def parser() -> Parser:
     parser = Parser(
+        rule="one word at a time",
         prog="paramcount zoo",
         usage="paramcount zoo [WORD] [--format json]",
         description="List the shipped specs and what each costs.",

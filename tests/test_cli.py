@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from paramcount.cli import main
+
 SMALL = """\
 name: Small
 input: {image: [8, 8, 3]}
@@ -109,7 +111,11 @@ def test_shipped_specs_by_name():
         (["mlp", "more"], "one spec at a time; `more` is left over"),
         (["mlp", "--format", "xml"], "argument --format: invalid choice: 'xml'"),
         (["mlpp"], "there is no spec `mlpp`\nhint: did you mean `mlp`?"),
-        (["./mlp"], "there is no spec `./mlp`"),
+        (["./mlp"], "there is no spec `./mlp`: no such file\nhint: did you mean `mlp`?"),
+        (["nothing.yml"], "there is no spec `nothing.yml`: no such file\nhint: check the path; `paramcount zoo`"),
+        (["nothing"], "there is no spec `nothing`\nhint: `paramcount zoo` shows the shipped specs\n"),
+        (["tarin", "my.yaml", "--data", "mnist"], "there is no command or spec `tarin`\nhint: did you mean `train`?"),
+        (["mesure"], "there is no command or spec `mesure`\nhint: did you mean `measure`?"),
         (["verify"], "the following arguments are required: SPEC[:VARIANT]"),
         (["mlp", "--plugin", "missing.py"], "missing.py"),
     ],
@@ -118,6 +124,51 @@ def test_wrong_input_is_exit_2(arguments, message):
     out, err, code = run(*arguments)
     assert (out, code) == ("", 2)
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["verify", "mlp"], "one spec at a time"),
+        (["measure", "mlp"], "one spec at a time"),
+        (["trace", "json:dumps"], "arguments stand behind `--args`"),
+        (["train", "mlp", "--data", "mnist"], "one spec at a time"),
+        (["zoo", "resnet"], "one word at a time"),
+        (["solve", "mlp", "classes"], "one spec and one variable at a time"),
+    ],
+)
+def test_each_command_names_its_own_help(capsys, command, message):
+    hint = f"\nhint: `paramcount {command[0]} --help` shows what there is\n"
+    assert main([*command, "f32[8]"]) == 2
+    assert capsys.readouterr().err == f"{message}; `f32[8]` is left over{hint}"
+    assert main([*command, "--qqqqqqqqqq"]) == 2
+    assert capsys.readouterr().err == f"unknown option `--qqqqqqqqqq`{hint}"
+    assert main([command[0], "--help"]) == 0
+    assert capsys.readouterr().out.startswith(f"usage: paramcount {command[0]} ")
+
+
+def test_an_option_is_no_command():
+    out, err, code = run("--train", "mlp")
+    assert (err, code) == ("", 0) and "sgd" in out
+
+
+def test_verify_has_its_own_help():
+    out, err, code = run("verify", "--help")
+    assert (err, code) == ("", 0) and out.isascii()
+    assert "compare" in out and "--freeze" in out and "--kv-cache" not in out and "--columns" not in out
+
+
+def test_a_name_beside_its_file(spec, tmp_path, monkeypatch, capsys):
+    spec(name="my.yaml")
+    monkeypatch.chdir(tmp_path)
+    for word, meant in (
+        ("my", "./my.yaml"),
+        ("my:wide", "./my.yaml:wide"),
+        ("mj.yml", "./my.yaml"),
+        ("./my", "./my.yaml"),
+    ):
+        assert main([word]) == 2
+        assert f"\nhint: did you mean `{meant}`?\n" in capsys.readouterr().err
 
 
 def test_help_and_version():
@@ -271,7 +322,7 @@ def test_a_spec_named_like_the_subcommand(spec, tmp_path):
     [
         ("RecursionError()", 2, "nested too deeply"),
         ("MemoryError()", 2, "memory"),
-        ("KeyboardInterrupt()", 130, ""),
+        ("KeyboardInterrupt()", 130, "stopped\n"),
     ],
 )
 def test_what_can_happen_anywhere(monkeypatch, capsys, raised, code, said):

@@ -28,7 +28,7 @@ LEVELS = [
     ("sweeping", "distributed"),
     ("solving",),
     ("expect", "render", "backend"),
-    ("cli", "cli_trace", "cli_zoo", "cli_sweep", "cli_measure", "cli_values", "cli_train"),
+    ("cli", "cli_trace", "cli_zoo", "cli_sweep", "cli_measure", "cli_values", "cli_train", "cli_verify"),
     ("__main__", "__init__"),
 ]
 APART = ("render", "backend")  # on one level, and never import one another

@@ -14,7 +14,7 @@ from paramcount.spec.items import bind
 from paramcount.spec.language import Expectation, SpecSyntax, read_spec
 from paramcount.spec.nodes import Node
 from paramcount.spec.reader import read_text
-from paramcount.spec.source import read_source
+from paramcount.spec.source import read_source, specs_in
 from paramcount.spec.variables import undeclared, variable_values
 from paramcount.suggest import did_you_mean, nearest
 
@@ -142,13 +142,24 @@ def locate(path: str) -> tuple[str, str | None]:
             file = os.path.join(folder, candidate if candidate.endswith(".yaml") else f"{candidate}.yaml")
             if os.path.isfile(file):
                 return file, chosen
-    known = shipped_specs()
     word = name or path
     if os.path.exists(word):
         return word, variant or None
-    guess = nearest(os.path.basename(word).removesuffix(".yaml"), known)
-    hint = did_you_mean(guess, f"give a file, or a shipped spec: {', '.join(known)}")
-    raise ArgumentError(f"there is no spec {quote(path)}", hint=hint)
+    raise no_spec(path, word)
+
+
+def no_spec(path: str, word: str) -> ArgumentError:
+    """The error of a name that is neither a file nor a shipped spec; `word` is the name without a variant."""
+    folder, name = os.path.split(word)
+    stem = name.removesuffix(".yaml").removesuffix(".yml")
+    is_path = folder or stem != name
+    known = {each: each for each in shipped_specs()}
+    known |= {os.path.splitext(file)[0]: os.path.join(folder or ".", file) for file in specs_in(folder or ".")}
+    guess = nearest(stem, known)
+    hint = ("check the path; " if is_path else "") + "`paramcount zoo` shows the shipped specs"
+    if guess:
+        hint = f"did you mean {quote(known[guess] + path[len(word) :])}?"
+    return ArgumentError(f"there is no spec {quote(path)}" + (": no such file" if is_path else ""), hint=hint)
 
 
 def shipped_specs() -> list[str]:
