@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paramcount.cli import Parser, at_least_one, load_spec, warn
 from paramcount.errors import ArgumentError, needs
+from paramcount.measured import MEANINGS
 
 USAGE = "paramcount measure SPEC[:VARIANT] [options]"
 EXAMPLES = """\
@@ -49,12 +50,17 @@ def batches(text: str) -> tuple[int, ...]:
     return tuple(at_least_one(each.strip()) for each in text.split(","))
 
 
+def columns() -> str:
+    """The table's columns, a line for each."""
+    return "\n".join(f"  {name:10}  {meaning.format(peak='the FLOP/s of')}" for name, meaning in MEANINGS.items())
+
+
 def parser() -> Parser:
     parser = Parser(
         prog="paramcount measure",
         usage=USAGE,
         description="Time a network on the device at hand in JAX, and compare its bytes with the compiled program's.",
-        epilog=EXAMPLES,
+        epilog=f"columns:\n{columns()}\n\n{EXAMPLES}",
     )
     add = parser.add_argument
     add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec or a file, and one of its variants")

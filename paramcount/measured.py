@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from paramcount.units import decimal
 
 SCHEMA = 1
+MEANINGS = {  # of the table's columns
+    "batch": "examples at once",
+    "time": "median of the runs",
+    "quartiles": "a quarter of the runs took less, a quarter more",
+    "runs": "how many were timed",
+    "examples/s": "batch / time",
+    "MACs": "multiply-accumulates, counted, of the whole batch",
+    "FLOP/s": "counted FLOPs / time",
+    "share": "of {peak} the fastest large matrix product here",
+    "predicted": "bytes of memory, by the spec alone",
+    "compiled": "bytes of memory, by the compiled program",
+}
 
 
 class Measurement(NamedTuple):
@@ -60,10 +73,14 @@ class Measurements:
     @property
     def convention(self) -> str:
         """What the figures mean, in one line."""
+        return self.explained(MEANINGS)
+
+    def explained(self, columns: Iterable[str]) -> str:
+        """What was measured where, and what the figures of these columns mean."""
         what = "the forward computation" if self.optimizer is None else f"a step of training with {self.optimizer}"
-        peak = f"{decimal(round(self.peak))}FLOP/s, the fastest product of square matrices here"
-        timed = "median of the runs, and their quartiles"
-        return f"{self.device}, {self.dtype}; {what}, {timed}; FLOP/s of the counted FLOPs; share of {peak}"
+        peak = f"{decimal(round(self.peak))}FLOP/s,"
+        meanings = [f"{name} = {MEANINGS[name].format(peak=peak)}" for name in columns]
+        return "; ".join([f"{self.device}, {self.dtype}, {what}", *meanings])
 
     def __str__(self) -> str:
         from paramcount.render.measure import render

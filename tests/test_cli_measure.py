@@ -9,7 +9,7 @@ pytest.importorskip("jax")
 from paramcount.backend import measure as measuring
 from paramcount.cli import main
 from paramcount.measured import Measurement, Measurements
-from paramcount.render.measure import render
+from paramcount.render.measure import line, render
 
 
 @pytest.fixture
@@ -33,8 +33,11 @@ def test_a_table(run):
     assert lines[2].split() == titles
     assert [line.split()[0] for line in lines[3:5]] == ["1", "4"]
     assert "417 k" in lines[3] and "1.67 M" in lines[4]  # 416,520 MACs an example
-    assert lines[-1].startswith("cpu, float32; the forward computation, median of the runs")
-    assert lines[-1].endswith("share of 1.00 GFLOP/s, the fastest product of square matrices here")
+    below = " ".join(lines[6:])
+    assert below.startswith(
+        "cpu, float32, the forward computation; batch = examples at once; time = median of the runs;"
+    )
+    assert "; share = of 1.00 GFLOP/s, the fastest large matrix product here; predicted = bytes of memory" in below
 
 
 def test_json_of_a_step(run):
@@ -83,6 +86,29 @@ def test_units():
     line = render(FOUND, width=200, encoding="utf-8").splitlines()[3]
     cells = "8 12.3 ms 11.0 ms – 1.50 s 40 650 1.00 M 163 M 16.3% 1.00 MiB 3.00 MiB"
     assert line.split() == cells.split()
+
+
+@pytest.mark.parametrize("width", [200, 95, 60])
+def test_every_column_that_is_shown_is_explained(width):
+    lines = render(FOUND, width=width, encoding="utf-8").splitlines()
+    below = " ".join(lines[5:])
+    assert [part.split(" = ")[0] for part in below.split("; ")[1:]] == lines[2].split()
+    assert ("runs =" in below) == (width > 60)
+
+
+def test_help_explains_every_column(run):
+    out, _, code = run("--help")
+    lines = [each.split(maxsplit=1) for each in out.split("columns:\n")[1].split("\n\n")[0].splitlines()]
+    assert code == 0 and [name for name, _ in lines] == list(line(ROW))
+    assert ["share", "of the FLOP/s of the fastest large matrix product here"] in lines
+
+
+def test_stopped_by_hand(run, monkeypatch):
+    def stop(*arguments, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measuring, "measure", stop)
+    assert run("lenet") == ("", "stopped\n", 130)
 
 
 def test_a_narrow_terminal_and_ascii():

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+
 from paramcount.errors import printable
 from paramcount.measured import Measurement, Measurements
 from paramcount.render import terminal
-from paramcount.render.fitting import aligned, fit, wrapped
+from paramcount.render.fitting import aligned, fit
 from paramcount.units import binary, decimal, grouped
 
 DROPPED = ("runs", "MACs", "quartiles", "examples/s")  # where the terminal is narrow, the least important first
 
 
 def render(found: Measurements, *, width: int | None = None, encoding: str | None = None) -> str:
-    """The table, and the convention."""
+    """The table, and what its columns mean."""
     encoding, width = encoding or terminal.encoding(), width or terminal.width()
     lines = [{name: terminal.written(text, encoding) for name, text in line(row).items()} for row in found.rows]
     cells = {name: [each[name] for each in lines] for name in lines[0]}
     fit(cells, {name: name for name in cells}, width, encoding, DROPPED, {})
     table = aligned([list(cells), *zip(*cells.values(), strict=True)], ["right"] * len(cells))
-    parts = [printable(found.name), table, wrapped(found.convention, width)]
+    parts = [printable(found.name), table, fill(found.explained(cells), width)]
     return "\n\n".join(part if part is table else terminal.written(part, encoding) for part in parts)
 
 
