@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from io import BytesIO
 from textwrap import wrap
 from typing import Any
 
@@ -74,11 +75,13 @@ class Plot:
             matplotlib.rcdefaults()
             for name, value in STYLE.items():
                 matplotlib.rcParams[name] = value  # type: ignore[index]
-            figure = self.figure(", ".join(filter(None, lines)))
-            try:
-                figure.savefig(self.path, format=self.format, metadata=METADATA[self.format], dpi=160)
-            except OSError as error:
-                raise ArgumentError(f"{quote(self.path)} cannot be written: {error.strerror}") from None
+            figure, content = self.figure(", ".join(filter(None, lines))), BytesIO()
+            figure.savefig(content, format=self.format, metadata=METADATA[self.format], dpi=160)
+        try:
+            with open(self.path, "wb") as file:
+                file.write(content.getbuffer())
+        except OSError as error:
+            raise ArgumentError(f"{quote(self.path)} cannot be written: {error.strerror}") from None
 
     def figure(self, subtitle: str) -> Any:
         from matplotlib.figure import Figure
