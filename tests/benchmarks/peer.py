@@ -25,7 +25,8 @@ def torch_model(network: str, width: float, device: str) -> Any:
             return nn.Sequential(*layers).eval()
         from torchvision import models  # type: ignore
 
-        return (models.resnet50() if network == "resnet" else models.mobilenet_v2(width_mult=width)).eval()
+        ready = {"resnet": models.resnet50, "vit": models.vit_b_16}
+        return (ready[network]() if network in ready else models.mobilenet_v2(width_mult=width)).eval()
 
 
 def torchinfo(model: Any, shape: tuple[int, ...], device: str) -> str:
@@ -60,6 +61,14 @@ def ptflops(model: Any, shape: tuple[int, ...], device: str) -> str:
 
     options = {"as_strings": False, "print_per_layer_stat": False, "backend": "pytorch"}
     macs, parameters = get_model_complexity_info(model, shape, **options)
+    return f"{macs:,} macs, {parameters:,} params"
+
+
+def calflops(model: Any, shape: tuple[int, ...], device: str) -> str:
+    from calflops import calculate_flops  # type: ignore
+
+    options = {"output_as_string": False, "print_results": False, "print_detailed": False}
+    _, macs, parameters = calculate_flops(model, input_shape=(1, *shape), **options)
     return f"{macs:,} macs, {parameters:,} params"
 
 
@@ -129,6 +138,7 @@ def counting(counter: str) -> Callable[[str, float, int], str]:
         "fvcore": fvcore,
         "thop": thop,
         "ptflops": ptflops,
+        "calflops": calflops,
         "FlopCounterMode": flop_counter_mode,
     }[name]
     return lambda network, width, size: analyse(torch_model(network, width, device), shape(network, size), device)

@@ -3,7 +3,8 @@
 `cold` times a whole process that counts one network, `warm` what a process that has all imported needs for another
 build and analysis, for a variant by width, and by width and resolution. All take turns; every figure is the median of
 five, of seconds as they pass and of the processors' own. A peer that is not installed is skipped, so first:
-`pip install -e . torchvision torchinfo fvcore thop ptflops flax`. Run it by itself, on an idle machine.
+`pip install -e . torchvision torchinfo fvcore thop ptflops calflops transformers flax`, of which calflops imports
+transformers without saying so. Run it by itself, on an idle machine.
 """
 
 import importlib.metadata
@@ -25,6 +26,7 @@ PEERS = {  # with the distributions that each needs
     "fvcore": ("torch", "torchvision", "fvcore"),
     "thop": ("torch", "torchvision", "thop"),
     "ptflops": ("torch", "torchvision", "ptflops"),
+    "calflops": ("torch", "torchvision", "calflops", "transformers"),
     "FlopCounterMode": ("torch", "torchvision"),
     "FlopCounterMode, meta": ("torch", "torchvision"),
     "Flax tabulate": ("flax",),
