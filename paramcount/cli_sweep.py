@@ -9,10 +9,11 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from paramcount.cli import Parser, at_least_one
+from paramcount.cli import Parser, at_least_one, complain
 from paramcount.cli_values import amount, number, scalar, setting
-from paramcount.errors import ArgumentError
+from paramcount.errors import ArgumentError, quote
 from paramcount.figures import Figures
+from paramcount.units import grouped
 
 if TYPE_CHECKING:
     from paramcount.spec.language import SpecSyntax
@@ -109,7 +110,7 @@ def run_sweep(arguments: list[str]) -> int:
     for name in columns or []:
         if name not in known:
             raise no_column(name, known)
-    plot = Plot(options.plot, *axes(options), space.title) if options.plot else None
+    plot = Plot(options.plot, *axes(options), space.title, bool(options.pareto)) if options.plot else None
     file = RowFile(options.output, columns or known) if options.output else None
     try:
         with closing(told(sweep_parts(space, dask=options.dask), space.size)) as parts:
@@ -128,6 +129,10 @@ def run_sweep(arguments: list[str]) -> int:
     if len(rows):
         print(render.table(rows, list(dict.fromkeys(shown))), end="\n\n")
     print(render.summary(tally.points, tally.kept, len(rows), tally.reasons))
+    if file is not None:
+        complain(f"{quote(file.path)} has {grouped(file.count)} rows")
+    if plot is not None:
+        complain(f"{quote(plot.path)} shows {grouped(plot.cloud.added)} points")
     if tally.points and tally.invalid == tally.points:
         raise ArgumentError("no variant is a network", hint=next(iter(tally.reasons)).splitlines()[0])
     return 0

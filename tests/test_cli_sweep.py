@@ -10,6 +10,7 @@ import pytest
 import paramcount as pc
 from paramcount.cli import main
 from paramcount.cli_values import amount, setting
+from paramcount.errors import quote
 
 
 def run(capsys, *arguments):
@@ -44,7 +45,8 @@ def test_the_best_rows(capsys, options, widths):
 def test_files_hold_all_rows_and_why_some_are_none(capsys, tmp_path):
     arguments = ("sweep", "vit", "heads=5,12", "depth=1:3", "--top", "1", "--output")
     table, records, columns = (str(tmp_path / f"rows.{kind}") for kind in ("csv", "json", "parquet"))
-    assert run(capsys, *arguments, table)[2] == run(capsys, *arguments, records)[2] == 0
+    assert run(capsys, *arguments, table)[1:] == (f"{quote(table)} has 6 rows\n", 0)
+    assert run(capsys, *arguments, records)[1:] == (f"{quote(records)} has 6 rows\n", 0)
     rows = list(csv.DictReader(Path(table).read_text().splitlines()))
     objects = json.loads(Path(records).read_text())
     assert len(rows) == len(objects) == 6

@@ -127,9 +127,9 @@ def test_files_are_those_of_a_local_sweep(cluster, capsys, tmp_path):
     arguments = ["sweep", "vit", "heads=5,12,16", "depth=1:4", "--output"]
     here, there = tmp_path / "here.csv", tmp_path / "there.csv"
     assert main([*arguments, str(here)]) == 0
-    local = capsys.readouterr()
+    local = capsys.readouterr().out
     assert main([*arguments, str(there), "--dask", address]) == 0
-    assert capsys.readouterr() == local
+    assert capsys.readouterr().out == local
     assert here.read_bytes() == there.read_bytes() and "153.6" in here.read_text()
 
 

@@ -41,12 +41,13 @@ STYLE |= {"svg.hashsalt": "paramcount", "svg.fonttype": "none"}
 class Plot:
     """A plot that parts of a sweep are appended to, in flat memory; `draw` writes it.
 
-    Of a column less is better, and with `-` before its name more. Raises ArgumentError for a file that cannot be
-    written or has another ending, and MissingPackageError without matplotlib.
+    Of a column less is better, and with `-` before its name more. A front of one point says little, and is left out
+    unless it was asked for, by `always`. Raises ArgumentError for a file that cannot be written or has another ending,
+    and MissingPackageError without matplotlib.
     """
 
-    def __init__(self, path: str, first: str, second: str, name: str) -> None:
-        self.path, self.signed, self.name = path, (first, second), name
+    def __init__(self, path: str, first: str, second: str, name: str, always: bool = False) -> None:
+        self.path, self.signed, self.name, self.always = path, (first, second), name, always
         self.format = os.path.splitext(path)[1].removeprefix(".").lower()
         if self.format not in METADATA:
             raise ArgumentError(f"{quote(path)} is no file of a plot", hint="a name that ends in .svg, .png or .pdf")
@@ -100,7 +101,7 @@ class Plot:
         axes.scatter(
             *points, s=3 if many else 14, color=color, linewidths=0, rasterized=many, zorder=2, label="variants"
         )
-        if self.front is not None and len(self.front):
+        if self.front is not None and len(self.front) >= (1 if self.always else 2):
             first, second = (self.front.columns[name] for name in names)
             better = [
                 f"{'higher' if each.startswith('-') else 'lower'} {each.removeprefix('-')}" for each in self.signed

@@ -13,13 +13,16 @@ FORMATS = ("csv", "json", "parquet")
 
 
 class RowFile:
-    """A file that rows are appended to. Rows that are no network have a last column `error`, and no figures."""
+    """A file that rows are appended to, `count` so far.
+
+    Rows that are no network have a last column `error`, and no figures.
+    """
 
     def __init__(self, path: str, columns: Sequence[str]) -> None:
         self.path = path
         self.columns = list(columns)
         self.format = os.path.splitext(path)[1].removeprefix(".").lower()
-        self.started = False
+        self.count, self.started = 0, False
         self.parquet: Any = None
         self.stream: Any = None
         if self.format not in FORMATS:
@@ -50,6 +53,7 @@ class RowFile:
             for index, row in enumerate(self.rows(part)):
                 self.stream.write("[\n" if not self.started and not index else ",\n")
                 self.stream.write(dumps(dict(zip(names, row, strict=True))))
+        self.count += len(part)
         self.started = self.started or len(part) > 0 or self.format == "csv"
 
     def rows(self, part: Sweep) -> Iterator[list[Any]]:

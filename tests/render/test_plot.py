@@ -9,6 +9,7 @@ import pytest
 
 import paramcount as pc
 from paramcount.cli import main
+from paramcount.errors import printable
 
 pytest.importorskip("matplotlib", reason="needs matplotlib")
 from paramcount.render.plot import MOST, THINNED, Cloud, Plot
@@ -25,12 +26,26 @@ def texts(path):
 
 def test_a_plot_says_what_it_shows(capsys, tmp_path):
     path = tmp_path / "out.svg"
-    assert main([*SWEEP, "--where", "macs < 300e6", "--plot", str(path)]) == 0
+    assert main([*SWEEP, "--where", "macs < 300e6", "--pareto", "params,-macs", "--plot", str(path)]) == 0
     kept = len(pc.sweep("mobilenet_v2", where="macs < 300e6", **GRID))
     shown = texts(path)
     assert "MobileNet-v2" in shown and f"30 variants, {kept} where macs < 300e6" in shown
     assert "parameters" in shown and "MACs per example" in shown
-    assert "Pareto front: lower params, lower macs" in shown
+    assert "Pareto front: lower params, higher macs" in shown
+    assert capsys.readouterr().err == f"`{printable(str(path))}` shows {kept} points\n"
+
+
+def test_a_front_of_one_point_is_drawn_only_where_it_was_asked_for(capsys, tmp_path):
+    """The narrowest network of the smallest pictures beats all others in both columns."""
+    path = tmp_path / "out.svg"
+    for options, drawn in (
+        ([], False),
+        (["--sort", "params", "--ascending"], False),
+        (["--pareto", "params,macs"], True),
+    ):
+        assert main([*SWEEP, *options, "--plot", str(path)]) == 0
+        shown = texts(path)
+        assert ("variants" in shown, "Pareto front: lower params, lower macs" in shown) == (drawn, drawn)
 
 
 @pytest.mark.parametrize("kind, start", [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
@@ -47,7 +62,7 @@ def test_a_file_is_the_same_each_time(capsys, tmp_path, kind, start):
     [
         (["--pareto", "activations,-params"], ["elements of activations per example", "parameters"], "higher params"),
         (["--sort", "params"], ["MACs per example", "parameters"], "lower macs, higher params"),
-        (["--sort", "activations", "--ascending"], ["parameters", "elements of activations per example"], "lower act"),
+        (["--sort", "activations"], ["parameters", "elements of activations per example"], "higher activations"),
         (["--sort", "width"], ["parameters", "width"], "lower params, higher width"),
     ],
 )
