@@ -63,6 +63,9 @@ def memory_of(network: Network, *, batch: int = 1, train: bool = False, optimize
     """
     if type(batch) is not int or batch < 1:
         raise ArgumentError(f"batch must be a whole number of at least 1, not {quote(batch)}", argument="batch")
+    if optimizer not in STATES:
+        hint = f"one of {', '.join(STATES)}"
+        raise ArgumentError(f"unknown optimizer {quote(optimizer)}", hint, argument="optimizer")
     report = count(network, train=train, optimizer=optimizer if train else None)
     graph = network.graph(train)
     program = Program(graph, batch)

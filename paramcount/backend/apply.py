@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import jax
 import numpy
 from jax import numpy as jnp
 
@@ -12,6 +13,7 @@ from paramcount.backend.context import Context
 from paramcount.backend.evaluate import by_path, evaluate
 from paramcount.backend.initialize import Tensors, shapes
 from paramcount.backend.inputs import check_tokens, tokens_of
+from paramcount.backend.training.arrays import array_of
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph
@@ -69,7 +71,7 @@ def named_inputs(graph: Graph, x: Any, batched: bool = False) -> dict[str, Any]:
         names = ", ".join(map(quote, graph.inputs))
         raise ArgumentError(f"the network's inputs are {names}, not {', '.join(map(quote, x))}")
     try:
-        arrays = {name: jnp.asarray(x[name]) for name in graph.inputs}
+        arrays = {name: jnp.asarray(array_of(x[name]) if is_foreign(x[name]) else x[name]) for name in graph.inputs}
     except (TypeError, ValueError) as error:
         raise ArgumentError("the network takes arrays of numbers", argument="x") from error
     for name, array in arrays.items():
@@ -86,6 +88,11 @@ def named_inputs(graph: Graph, x: Any, batched: bool = False) -> dict[str, Any]:
             hint = "e.g. x / 255 for the bytes of pixels, or x.astype(float32)"
             raise ShapeError(f"{quote(name)} must be of floating point, not {array.dtype}", hint)
     return arrays
+
+
+def is_foreign(value: Any) -> bool:
+    """Whether something is an array of another library than JAX, in which lists may hold what is traced."""
+    return hasattr(value, "__array__") and not isinstance(value, jax.Array)
 
 
 def single(outputs: dict[str, Any]) -> Any:

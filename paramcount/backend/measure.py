@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median, quantiles
 from time import perf_counter
 from typing import Any
@@ -56,7 +56,8 @@ def measure(
     >>> [row.batch for row in found.rows], found.rows[1].macs  # 32 · (784 · 512 + 512 · 10)
     ([1, 32], 13008896)
     """
-    sizes = (batch,) if isinstance(batch, int) else tuple(batch)
+    given = batch if isinstance(batch, Iterable) else (batch,)
+    sizes = tuple(int(each) if isinstance(each, numpy.integer) else each for each in given)
     if not sizes:
         raise ArgumentError("there is no batch to measure", hint="batch=(1, 8, 32)", argument="batch")
     for name, each in (*(("a batch", size) for size in sizes), ("repeats", 1 if repeats is None else repeats)):

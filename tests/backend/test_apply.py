@@ -79,6 +79,8 @@ def test_tokens_are_whole_numbers():
     table = {"embedding0": {"table": jnp.arange(6.0).reshape(3, 2)}}
     assert network.apply(table, [2, 0]).tolist() == [[4, 5], [0, 1]]
     assert "`input` are tokens, whole numbers, not float32" in complaint(lambda: network.apply(table, [2.0, 0.0]))
+    assert "`input` are tokens, whole numbers" in complaint(lambda: network.apply(table, numpy.zeros(2, ">f4")))
+    assert network.apply(table, numpy.array([2, 0], ">i2")).tolist() == [[4, 5], [0, 1]]
     said = "`input` holds the token `3`, and `embedding0` has rows for 0 to 2"
     assert said in complaint(lambda: network.apply(table, [2, 3]))
     assert numpy.isnan(jax.jit(network.apply)(table, [2, 3])).tolist() == [[False, False], [True, True]]

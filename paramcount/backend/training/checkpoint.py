@@ -18,7 +18,7 @@ BY_PATH = ("params", "buffers")  # the trees {path: {name: array}}
 SHOWN = 3  # of what differs
 
 
-def save(path: str | Path, trees: Mapping[str, Any], meta: Mapping[str, str]) -> None:
+def save(path: str | os.PathLike[str], trees: Mapping[str, Any], meta: Mapping[str, str]) -> None:
     """Write trees of arrays to a safetensors file, with texts beside them.
 
     The tensors of `params` and `buffers`, trees {path: {name: array}}, are named as in `dense0/weight`. The leaves of
@@ -58,7 +58,7 @@ def save(path: str | Path, trees: Mapping[str, Any], meta: Mapping[str, str]) ->
         raise ArgumentError(f"{quote(path)} cannot be written: {error.strerror}", hint) from error
 
 
-def load(path: str | Path) -> tuple[dict[str, numpy.ndarray], dict[str, str]]:
+def load(path: str | os.PathLike[str]) -> tuple[dict[str, numpy.ndarray], dict[str, str]]:
     """The arrays of a safetensors file by their names, and the texts beside them.
 
     Raises ArgumentError where there is no such file, or it is none, or not whole. The example is that of `save`.

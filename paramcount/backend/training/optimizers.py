@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
-
-import numpy
 
 from paramcount.errors import ArgumentError, needs, quote
 from paramcount.training import OPTIMIZERS
@@ -27,6 +26,8 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
             hint = f"one of {', '.join(OPTIMIZERS)}; or, in Python, any transformation of optax"
             raise ArgumentError(f"unknown optimizer {quote(given)}", hint, argument="optimizer")
         learning_rate = 0.01 if learning_rate is None else learning_rate
+        if getattr(learning_rate, "shape", None) == ():  # a number of NumPy or JAX
+            learning_rate = learning_rate.item()
         if not (callable(learning_rate) or is_rate(learning_rate)):
             message = f"a learning rate is a positive number, or a schedule of optax, not {quote(learning_rate)}"
             raise ArgumentError(message, argument="learning_rate")
@@ -48,8 +49,4 @@ def momentum(learning_rate: Any) -> Any:
 
 def is_rate(given: Any) -> bool:
     """Whether a number is positive and finite."""
-    return (
-        isinstance(given, (int, float, numpy.floating))
-        and not isinstance(given, bool)
-        and 0 < float(given) < float("inf")
-    )
+    return isinstance(given, (int, float)) and not isinstance(given, bool) and 0 < given <= sys.float_info.max

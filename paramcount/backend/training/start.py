@@ -38,6 +38,9 @@ def first_values(graph: Graph, init: Any, seed: int) -> tuple[Tensors, Tensors]:
             if value is None:
                 continue
             array = jnp.asarray(array_of(value))
+            if jnp.iscomplexobj(array):
+                message = f"the first value of {quote(place)} is of real numbers, not {array.dtype}"
+                raise ArgumentError(message, argument="init")
             if not jnp.issubdtype(array.dtype, jnp.floating):
                 array = array.astype(jnp.float32)
             if array.shape != home[name].shape:

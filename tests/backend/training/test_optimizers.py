@@ -88,7 +88,7 @@ def test_those_with_wishes_of_their_own_too(made, tmp_path):
     assert resumed.epochs[-1].loss < resumed.epochs[0].loss
 
 
-@pytest.mark.parametrize("rate", [0, -0.1, float("nan"), float("inf"), "0.1", True, 1j])
+@pytest.mark.parametrize("rate", [0, -0.1, float("nan"), float("inf"), "0.1", True, 1j, 10**400, numpy.bool_(True)])
 def test_a_rate_is_a_positive_number(rate):
     with pytest.raises(ArgumentError, match="a learning rate is a positive number"):
         optimizer("sgd", rate)
@@ -105,6 +105,7 @@ def test_the_rate_where_none_is_given():
 
 def test_a_rate_may_be_numpys():
     assert one_weight(learning_rate=numpy.float32(0.5)) == one_weight(learning_rate=numpy.float64(0.5)) == -0.5
+    assert one_weight(learning_rate=jax.numpy.float32(0.5)) == -0.5 and one_weight(learning_rate=numpy.int64(2)) == -2
 
 
 @pytest.mark.parametrize("given", ["adamw", "SGD", None, 3, optax.adam])

@@ -263,6 +263,7 @@ def test_batches_that_are_none(batches, words):
         ({"init": {"dense1": {"weight": X}}}, "the network has no tensor `dense1/weight`"),
         ({"init": {"dense0": {"weight": X}}}, "`dense0/weight` has the sizes (20, 4), not (4, 3)"),
         ({"init": {"dense0": {"weight": "ones"}}}, "holds no numbers"),
+        ({"init": {"dense0": {"bias": [1j, 0, 0]}}}, "`dense0/bias` is of real numbers, not complex64"),
         ({"init": {"dense0": {"weight": [[1], [1, 2]]}}}, "make no array"),
         ({"test": 3}, "`test` are pairs (x, y), not `int`"),
         ({"test": []}, "there is no batch to score"),
