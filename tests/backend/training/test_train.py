@@ -268,7 +268,7 @@ def test_batches_that_are_none(batches, words):
         ({"test": 3}, "`test` are pairs (x, y), not `int`"),
         ({"test": []}, "there is no batch to score"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else str(*value),
 )
 def test_settings_that_are_wrong(settings, words):
     assert words in complaint(**settings)
