@@ -39,7 +39,7 @@ def write(folder, **files):
         rank = {"images": 3, "labels": 1}[what]
         dash, packed = ("-", False) if ending == "dash" else (".", False) if ending == "dot" else ("-", True)
         path = folder / f"{stem}-{what}{dash}idx{rank}-ubyte{'.gz' if packed else ''}"
-        path.write_bytes(gzip.compress(content) if packed else content)
+        path.write_bytes(gzip.compress(content, mtime=0) if packed else content)
     return folder
 
 
@@ -97,10 +97,10 @@ def test_what_is_unpacked_goes_first(tmp_path):
         (idx((2**32 - 1,) * 200, ()), "is cut off"),
         (idx((1,) * 65, (7,)), "is no array: maximum supported dimension"),
         (idx((0, 2**32 - 1, 2**32 - 1), ()), "is no array: array is too big"),
-        (gzip.compress(IMAGES)[:-9], "is a damaged gzip file"),
-        (gzip.compress(IMAGES)[:-8] + b"\0" * 8, "is a damaged gzip file"),
-        (gzip.compress(IMAGES)[:10] + b"\xff" * 30, "is a damaged gzip file"),
-        (gzip.compress(IMAGES[:-1]), "is cut off"),
+        (gzip.compress(IMAGES, mtime=0)[:-9], "is a damaged gzip file"),
+        (gzip.compress(IMAGES, mtime=0)[:-8] + b"\0" * 8, "is a damaged gzip file"),
+        (gzip.compress(IMAGES, mtime=0)[:10] + b"\xff" * 30, "is a damaged gzip file"),
+        (gzip.compress(IMAGES[:-1], mtime=0), "is cut off"),
     ],
 )
 def test_damaged_idx_files(tmp_path, content, said):
