@@ -6,6 +6,8 @@ from collections.abc import Sized
 from time import perf_counter
 from typing import Any
 
+import numpy
+
 from paramcount.errors import needs
 
 REFRESH = 0.2  # seconds; to show a loss, the device must have come to it
@@ -31,12 +33,12 @@ class Progress:
         if self.bar is not None:
             self.bar.close()
 
-    def advance(self, loss: Any) -> None:
-        """One step is done, with this loss."""
+    def advance(self, steps: int, losses: Any) -> None:
+        """So many steps are done, with these losses."""
         if self.bar is None or self.bar.disable:
             return
         now = perf_counter()
         if now - self.read > REFRESH:
             self.read = now
-            self.bar.set_postfix(loss=f"{float(loss):.4f}", refresh=False)
-        self.bar.update()
+            self.bar.set_postfix(loss=f"{numpy.ravel(losses)[-1]:.4f}", refresh=False)
+        self.bar.update(steps)

@@ -55,6 +55,7 @@ class Step:
         self.transform = transform
         self.seed = seed
         self.compiled = jax.jit(self.run, donate_argnums=0, out_shardings=placed)
+        self.several = jax.jit(self.run_each, donate_argnums=0)
 
     def start(self, params: Tensors, buffers: Tensors, staleness: int = 0) -> State:
         """The state before the first step, in memory of its own: a step takes it from its state."""
@@ -82,6 +83,10 @@ class Step:
         params: Any = optax.apply_updates(state.params, updates)
         earlier = (state.params, *state.earlier[:-1]) if state.earlier else ()
         return State(params, state.kept, buffers, optimizer, state.step + 1, earlier), loss
+
+    def run_each(self, state: State, xs: Any, ys: Any) -> tuple[State, Any]:
+        """A step on each of several batches, which lie along a further first axis; their losses."""
+        return jax.lax.scan(lambda state, batch: self.run(state, *batch), state, (xs, ys))
 
     def loss_of(self, params: Tensors, kept: Tensors, buffers: Tensors, x: Any, y: Any, key: Any) -> tuple[Any, Any]:
         inputs = named_inputs(self.graph, self.transform(x) if self.transform else x, batched=True)

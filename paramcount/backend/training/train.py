@@ -11,18 +11,15 @@ from typing import Any
 import jax
 import numpy
 
-from paramcount.backend.inputs import check_tokens, tokens_of
-from paramcount.backend.training.data import Batches
-from paramcount.backend.training.loader import TorchBatches, as_numpy
-from paramcount.backend.training.losses import check_labels, softmax_cross_entropy
+from paramcount.backend.training.losses import softmax_cross_entropy
 from paramcount.backend.training.metrics import accuracy
 from paramcount.backend.training.optimizers import optimizer as optimizer_of
 from paramcount.backend.training.parallel import Devices
 from paramcount.backend.training.progress import Progress
-from paramcount.backend.training.reduction import all_reduce_bytes, batch_statistics
-from paramcount.backend.training.result import Epoch, Reduction, Training
+from paramcount.backend.training.result import Epoch, Training
 from paramcount.backend.training.start import check_unused, check_writable, first_values, keep, resumed
-from paramcount.backend.training.step import Scorer, State, Step, length
+from paramcount.backend.training.step import Scorer, Step
+from paramcount.backend.training.trainer import Trainer, of_epoch
 from paramcount.errors import ArgumentError, CheckError, quote
 from paramcount.freezing import training_graph
 from paramcount.graph.network import Network
@@ -109,7 +106,8 @@ def train(
             state, done = resumed(checkpoint, graph, state, seed, name)
         else:
             check_unused(checkpoint)
-    trainer = Trainer(step, Scorer(network, metric, transform, held.settled) if metric else None, held, state)
+    scorer = Scorer(network, metric, transform, held.settled) if metric else None
+    trainer = Trainer(step, scorer, held, state, flops)
     before = len(done)
     for number in range(before, epochs):
         began = perf_counter()
@@ -127,75 +125,6 @@ def train(
     state = trainer.state
     reduction = trainer.reduction()
     return Training(network.name, state.all_params, state.buffers, done, flops, before, reduction=reduction)
-
-
-class Trainer:
-    """A training under way: the state, and the steps that change it on the devices they run on."""
-
-    def __init__(self, step: Step, scorer: Scorer | None, devices: Devices, state: State) -> None:
-        self.step = step
-        self.scorer = scorer
-        self.devices = devices
-        self.state = devices.replicated(state)
-        self.lookups = [] if step.transform else tokens_of(step.graph)
-        self.batch: Any = None  # the abstract first one, where several devices share it
-
-    def epoch(self, batches: Iterator[Any], progress: Progress) -> tuple[float, int]:
-        """Take a step on every batch; the mean loss over the examples, and their number."""
-        losses, sizes = [], []
-        with progress:
-            for x, y in self.checked(batches):
-                placed = self.devices.batch(x, y)
-                if self.batch is None and self.devices.number > 1:
-                    self.batch = jax.tree.map(abstract, placed)
-                self.state, loss = self.devices.settled(self.step(self.state, *placed))
-                losses.append(loss)
-                sizes.append(length(x))
-                progress.advance(loss)
-            values = numpy.array(jax.device_get(losses), numpy.float64)
-        if not sizes:
-            raise ArgumentError("there is no batch to train on", "give an iterable of (inputs, targets)")
-        return float(numpy.average(values, weights=sizes)), sum(sizes)
-
-    def score(self, batches: Any, number: int) -> float | None:
-        """The score of the network as it stands; None where none is asked for."""
-        if batches is None or self.scorer is None:
-            return None
-        return self.scorer(self.state, map(self.devices.scored, self.checked(of_epoch(batches, number))))
-
-    def checked(self, batches: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-        """The batches. Raises ArgumentError for arrays of several lengths, and for unknown tokens and classes."""
-        output = next(iter(self.step.graph.outputs.values())).shape.sizes
-        for x, y in batches:
-            length((x, y))
-            check_tokens(self.lookups, x)  # of these the compiled step could not complain
-            if self.step.loss is softmax_cross_entropy and numpy.ndim(y) == len(output):
-                check_labels(y, output[-1])
-            yield x, y
-
-    def reduction(self) -> Reduction | None:
-        """What a step sums over several devices."""
-        if self.batch is None:
-            return None
-        state = jax.tree.map(abstract, self.state)
-        program = self.step.compiled.lower(state, *self.batch).compile().as_text()
-        trained = sum(array.size for array in jax.tree.leaves(self.state.params))
-        found = all_reduce_bytes(program) if program else None
-        return Reduction(self.devices.number, found, trained, batch_statistics(self.step.graph))
-
-
-def of_epoch(batches: Any, number: int) -> Iterator[tuple[Any, Any]]:
-    """The batches of an epoch, whose order may be its own, as pairs of NumPy's arrays.
-
-    JAX reads them later, so they are copied where another loader may fill the same memory with its next batch.
-    """
-    pairs = map(as_numpy, batches.epoch(number) if callable(getattr(batches, "epoch", None)) else batches)
-    ours = isinstance(batches, (Batches, TorchBatches))
-    return pairs if ours else (jax.tree.map(numpy.array, pair) for pair in pairs)
-
-
-def abstract(array: Any) -> Any:
-    return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)
 
 
 def check_batches(name: str, batches: Any, epochs: int) -> None:

@@ -3,6 +3,7 @@
 import io
 import sys
 
+import numpy
 import pytest
 
 from paramcount.backend.training.progress import Progress
@@ -24,7 +25,7 @@ def written(monkeypatch, stream, shown=True, batches=(1, 2, 3)):
         progress.bar.mininterval = 0
     with progress:
         for loss in (0.5, 0.25, 0.125):
-            progress.advance(loss)
+            progress.advance(1, loss)
     return stream.getvalue()
 
 
@@ -39,14 +40,23 @@ def test_batches_without_a_length_are_counted(monkeypatch):
     assert "2batch [" in line and "%" not in line
 
 
+def test_several_steps_at_once_show_the_last_loss(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr("paramcount.backend.training.progress.REFRESH", 0)
+    with (progress := Progress(True, 0, 1, range(32))):
+        progress.bar.mininterval = 0
+        progress.advance(16, numpy.array([0.75] * 15 + [0.5]))
+    assert "16/32" in sys.stderr.getvalue() and "loss=0.5000" in sys.stderr.getvalue()
+
+
 def test_anything_else_sees_nothing(monkeypatch):
     class Never:  # to show a loss, the device would have to come to it
-        def __float__(self):
+        def __array__(self):
             raise AssertionError("read")
 
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with (progress := Progress(True, 0, 1, [1])):
-        progress.advance(Never())
+        progress.advance(1, Never())
     assert sys.stderr.getvalue() == ""
     assert written(monkeypatch, Terminal(), shown=False) == ""
 
