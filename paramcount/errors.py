@@ -124,7 +124,8 @@ def needs(what: str) -> Iterator[None]:
         missing = (error.name or "").partition(".")[0]
         if missing not in EXTRAS:
             raise
-        install = f'"paramcount[{EXTRAS[missing]}]"' if EXTRAS[missing] else missing
+        extra = "train" if what == "train" else EXTRAS[missing]  # which brings all that it will ask for
+        install = f'"paramcount[{extra}]"' if extra else missing
         message = f"{quote(what)} needs {SPELLED.get(missing, missing)}"
         raise MissingPackageError(message, hint=f"pip install {install}") from error
 

@@ -321,7 +321,7 @@ def test_specs_that_a_table_of_examples_does_not_feed(train, tmp_path):
 @pytest.mark.parametrize(
     ("package", "options", "words"),
     [
-        ("jax", (), '`train` needs JAX\nhint: pip install "paramcount[jax]"'),
+        ("jax", (), '`train` needs JAX\nhint: pip install "paramcount[train]"'),
         ("optax", (), '`training` needs optax\nhint: pip install "paramcount[train]"'),
         ("tqdm", (), '`a progress line` needs tqdm\nhint: pip install "paramcount[train]"'),
         (

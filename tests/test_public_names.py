@@ -92,13 +92,15 @@ def test_names_survive_the_import_of_modules():
     assert callable(paramcount.check) and callable(paramcount.count) and callable(paramcount.load)
 
 
-@pytest.mark.parametrize("name", ["verify", "trace"])
-def test_what_needs_jax_says_so(name, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "extra"), [("verify", "jax"), ("trace", "jax"), ("measure", "jax"), ("train", "train")]
+)
+def test_what_needs_jax_says_so(name, extra, tmp_path):
     (tmp_path / "jax.py").write_text("raise ModuleNotFoundError('gone', name='jax')\n")
     program = f"import paramcount as pc\ntry: pc.{name}\nexcept pc.MissingPackageError as error: print(error)"
     path = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=path)
-    assert done.stdout == f'`{name}` needs JAX\nhint: pip install "paramcount[jax]"\n'
+    assert done.stdout == f'`{name}` needs JAX\nhint: pip install "paramcount[{extra}]"\n'
 
 
 def test_star():
