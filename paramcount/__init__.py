@@ -62,7 +62,8 @@ if TYPE_CHECKING:  # for editors
     from paramcount.shipped import Shipped, zoo
     from paramcount.solving import Solution, solve
     from paramcount.spec.load import load, loads
-    from paramcount.sweeping import Sweep, sweep
+    from paramcount.sweeping import sweep
+    from paramcount.swept import Sweep
     from paramcount.traced import Trace
 
 HOMES = {
@@ -96,7 +97,8 @@ HOMES = {
     "shipped": "Shipped zoo",
     "solving": "Solution solve",
     "spec.load": "load loads",
-    "sweeping": "Sweep sweep",
+    "sweeping": "sweep",
+    "swept": "Sweep",
     "traced": "Trace",
 }
 NAMES = {name: home for home, names in HOMES.items() for name in names.split()}

@@ -17,7 +17,7 @@ from paramcount.units import grouped
 
 if TYPE_CHECKING:
     from paramcount.spec.language import SpecSyntax
-    from paramcount.sweeping import Sweep
+    from paramcount.swept import Sweep
 
 SWEEP = """\
 A variable takes a range with both ends (`width=0.35:1.4:0.05`, `depth=2:8`), values between commas, lists in
@@ -101,7 +101,9 @@ def run_sweep(arguments: list[str]) -> int:
     from paramcount.render import sweep as render
     from paramcount.render.plot import Plot
     from paramcount.render.rows import RowFile
-    from paramcount.sweeping import Walk, no_column, space_of, sweep_parts
+    from paramcount.sweeping import space_of, sweep_parts
+    from paramcount.swept import no_column
+    from paramcount.walking import Walk
 
     given = dict(map(setting, settings))
     space = space_of(spec_of(options), options.variant, given, options.paired, options.random, options.seed)
@@ -161,7 +163,7 @@ class Tally:
 
     def add(self, part: Sweep) -> Sweep:
         """The rows of a part for which the condition holds; the best of them are kept."""
-        from paramcount.sweeping import joined
+        from paramcount.swept import joined
 
         self.points += len(part)
         for code, reason in enumerate(part.reasons):

@@ -22,7 +22,8 @@ from paramcount.errors import ArgumentError, needs, quote
 from paramcount.layer import Layer, registry
 from paramcount.layers import find
 from paramcount.space import GRID, Space
-from paramcount.sweeping import Sweep, Walk
+from paramcount.swept import Sweep
+from paramcount.walking import Walk
 
 PATIENCE = 5  # seconds in which a scheduler answers, and has a worker
 ABSENCE = 60  # seconds that a sweep goes on without any worker

@@ -10,7 +10,8 @@ from paramcount.figures import Figures
 from paramcount.report import Report, count
 from paramcount.space import Space
 from paramcount.spec.language import SpecSyntax
-from paramcount.sweeping import joined, no_column, space_of, sweep_parts
+from paramcount.sweeping import space_of, sweep_parts
+from paramcount.swept import joined, no_column
 
 FINEST = 0.01  # the step of a variable that is no whole number, unless it is told
 MOST = 2**16  # values that are tried

@@ -14,7 +14,8 @@ import paramcount as pc
 from paramcount.cli import main
 from paramcount.layer import registry
 from paramcount.layers.plugin import load_plugin
-from paramcount.sweeping import joined, space_of, sweep_parts
+from paramcount.sweeping import space_of, sweep_parts
+from paramcount.swept import joined
 
 pytest.importorskip("distributed", reason="needs dask and distributed")
 cloudpickle = pytest.importorskip("cloudpickle", reason="needs dask and distributed")

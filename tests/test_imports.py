@@ -25,6 +25,8 @@ LEVELS = [
     ("cache",),
     ("report",),
     ("traced", "shipped", "regions", "space", "measured", "memory"),
+    ("swept",),
+    ("walking",),
     ("sweeping", "distributed"),
     ("solving",),
     ("expect", "render", "backend"),
@@ -36,7 +38,7 @@ ALLOWED = {  # upward, inside a function
     ("report", "render"),  # a report shows itself
     ("traced", "render"),
     ("measured", "render"),
-    ("sweeping", "render"),
+    ("swept", "render"),
     ("distributed", "__init__"),  # the version
     ("cli", "__init__"),  # the version
     ("graph", "backend"),  # a network runs itself

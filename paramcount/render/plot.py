@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 from paramcount.errors import ArgumentError, needs, printable, quote
-from paramcount.sweeping import Sweep, joined
+from paramcount.swept import Sweep, joined
 from paramcount.units import grouped
 
 METADATA = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}  # the same on every day

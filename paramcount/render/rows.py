@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from paramcount.errors import ArgumentError, needs, quote
-from paramcount.sweeping import Sweep
+from paramcount.swept import Sweep
 
 FORMATS = ("csv", "json", "parquet")
 

@@ -8,7 +8,7 @@ from typing import Any
 from paramcount.render import terminal
 from paramcount.render.fitting import aligned, fit, wrapped
 from paramcount.report import MACS
-from paramcount.sweeping import Sweep
+from paramcount.swept import Sweep
 from paramcount.units import grouped
 
 USUAL = ("params", "macs", "activations")
