@@ -153,10 +153,6 @@ def run(arguments: list[str]) -> int:
         return getattr(import_module(f"paramcount.{module}"), function)(arguments[1:])
     check_command(first)
     options = parser().parse(arguments)
-    for path in options.plugin:
-        from paramcount.layers.plugin import load_plugin
-
-        load_plugin(path)
     collecting = gc.isenabled()
     gc.disable()  # the process ends soon; looking for garbage takes a twentieth of its time
     try:
@@ -182,8 +178,17 @@ def check_command(word: str) -> None:
             raise ArgumentError(f"there is no command or spec {quote(word)}", hint=did_you_mean(guess, "")) from None
 
 
+def load_plugins(options: argparse.Namespace) -> None:
+    """Load the user's own kinds of layers."""
+    for path in options.plugin:
+        from paramcount.layers.plugin import load_plugin
+
+        load_plugin(path)
+
+
 def load_spec(options: argparse.Namespace) -> Any:
-    """The spec's network with its variant and the variables that were set."""
+    """The spec's network with its variant and the variables that were set; plugins are loaded first."""
+    load_plugins(options)
     from paramcount.spec.load import load, loads
 
     settings = {}

@@ -20,10 +20,6 @@ def run(arguments: list[str]) -> int:
     options = parser().parse(arguments)
     if options.optimizer and not options.train:
         raise ArgumentError("`--optimizer` is for training", hint="add `--train`")
-    for path in options.plugin:
-        from paramcount.layers.plugin import load_plugin
-
-        load_plugin(path)
     network = load_spec(options)
     warn(network)
     with needs("measure"):

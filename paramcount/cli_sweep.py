@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from paramcount.cli import Parser, at_least_one, complain
+from paramcount.cli import Parser, at_least_one, complain, load_plugins
 from paramcount.cli_values import amount, number, scalar, setting
 from paramcount.errors import ArgumentError, quote
 from paramcount.figures import Figures
@@ -203,10 +203,7 @@ def told(parts: Iterator[Sweep], size: int) -> Generator[Sweep, None, None]:
 
 def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
     """The spec that is named, or that is piped in, once the plugins are loaded."""
-    for path in options.plugin:
-        from paramcount.layers.plugin import load_plugin
-
-        load_plugin(path)
+    load_plugins(options)
     if options.spec != "-":
         return options.spec
     from paramcount.spec.load import fresh_syntax

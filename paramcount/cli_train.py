@@ -29,10 +29,6 @@ def run(arguments: list[str]) -> int:
     several = options.coordinator is not None
     if {option is not None for option in (options.processes, options.process)} != {several}:
         raise ArgumentError("`--coordinator`, `--processes` and `--process` come together", "all three, or none")
-    for path in options.plugin:
-        from paramcount.layers.plugin import load_plugin
-
-        load_plugin(path)
     network = load_spec(options)
     warn(network)
     with needs("train"):

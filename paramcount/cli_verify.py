@@ -23,10 +23,6 @@ def run(arguments: list[str]) -> int:
     options = parser().parse(arguments)
     if options.freeze and not options.train:
         raise ArgumentError("`--freeze` is for training", hint="add `--train`")
-    for path in options.plugin:
-        from paramcount.layers.plugin import load_plugin
-
-        load_plugin(path)
     network = load_spec(options)
     from paramcount.render import terminal
     from paramcount.report import count
