@@ -63,15 +63,26 @@ def measure(
     for name, each in (*(("a batch", size) for size in sizes), ("repeats", 1 if repeats is None else repeats)):
         if type(each) is not int or each < 1:
             raise ArgumentError(f"{name} must be a whole number of at least 1, not {quote(each)}", argument="batch")
-    for size in sizes:
-        check_fits(memory_of(network, batch=size, train=train, optimizer=optimizer).total, size)
+    predicted = [memory_of(network, batch=size, train=train, optimizer=optimizer).total for size in sizes]
+    for size, needed in zip(sizes, predicted, strict=True):
+        check_fits(needed, size)
     peak = matmul_peak()
-    rows = tuple(measured(network, size, peak, train, repeats, optimizer, seed) for size in sizes)
+    rows = tuple(
+        measured(network, size, needed, peak, train, repeats, optimizer, seed)
+        for size, needed in zip(sizes, predicted, strict=True)
+    )
     return Measurements(network.name, rows, jax.devices()[0].device_kind, peak, optimizer if train else None)
 
 
 def measured(
-    network: Network, batch: int, peak: float, train: bool, repeats: int | None, optimizer: str, seed: int
+    network: Network,
+    batch: int,
+    predicted: int,
+    peak: float,
+    train: bool,
+    repeats: int | None,
+    optimizer: str,
+    seed: int,
 ) -> Measurement:
     """One row."""
     report = count(network, batch=batch, train=train, optimizer=optimizer if train else None)
@@ -82,7 +93,6 @@ def measured(
     check_fits(needed, batch)
     times = program.times(compiled, seed, repeats)
     low, _, high = quantiles(times, n=4, method="inclusive") if len(times) > 1 else times * 3
-    predicted = memory_of(network, batch=batch, train=train, optimizer=optimizer).total
     return Measurement(batch, median(times), low, high, len(times), macs, flops, peak, predicted, needed)
 
 
