@@ -12,20 +12,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # for editors
     from typing import Any
 
-    from paramcount.backend.measure import measure
-    from paramcount.backend.rules import register_rule
-    from paramcount.backend.trace import trace
-    from paramcount.backend.training.auc import auc
-    from paramcount.backend.training.ctc import ctc_loss
-    from paramcount.backend.training.data import Batches, read_data
-    from paramcount.backend.training.loader import torch_batches
-    from paramcount.backend.training.losses import softmax_cross_entropy
-    from paramcount.backend.training.metrics import accuracy, top_k_accuracy
-    from paramcount.backend.training.result import Epoch, Training
-    from paramcount.backend.training.start import load_checkpoint
-    from paramcount.backend.training.train import train
-    from paramcount.backend.verify import verify
-    from paramcount.column import Column
+    from paramcount.backend.data.data import Batches, read_data
+    from paramcount.backend.data.loader import torch_batches
+    from paramcount.backend.loss.auc import auc
+    from paramcount.backend.loss.ctc import ctc_loss
+    from paramcount.backend.loss.losses import softmax_cross_entropy
+    from paramcount.backend.loss.metrics import accuracy, top_k_accuracy
+    from paramcount.backend.measure.measure import measure
+    from paramcount.backend.measure.result import Measurement, Measurements
+    from paramcount.backend.prove.verify import verify
+    from paramcount.backend.trace.rules import register_rule
+    from paramcount.backend.trace.trace import trace
+    from paramcount.backend.train.result import Epoch, Training
+    from paramcount.backend.train.start import load_checkpoint
+    from paramcount.backend.train.train import train
+    from paramcount.cost.count import Report, count
+    from paramcount.cost.expect import check
+    from paramcount.cost.figures import Figures, Row
+    from paramcount.cost.memory import Memory, memory_of
+    from paramcount.cost.traced import Trace
+    from paramcount.cost.zoo import Shipped, zoo
     from paramcount.errors import (
         ArgumentError,
         CheckError,
@@ -36,8 +42,6 @@ if TYPE_CHECKING:  # for editors
         SpecError,
         Undecided,
     )
-    from paramcount.expect import check
-    from paramcount.figures import Figures, Row
     from paramcount.graph.block import Block
     from paramcount.graph.bodies import Each, Moe, Scan
     from paramcount.graph.items import (
@@ -55,51 +59,47 @@ if TYPE_CHECKING:  # for editors
     from paramcount.graph.loops import Repeat
     from paramcount.graph.modifiers import With
     from paramcount.graph.network import Network
-    from paramcount.layer import Contraction, Item, Layer, Param, Shape, Work
-    from paramcount.measured import Measurement, Measurements
-    from paramcount.memory import Memory, memory_of
-    from paramcount.report import Report, count
-    from paramcount.shipped import Shipped, zoo
-    from paramcount.solving import Solution, solve
-    from paramcount.spec.load import load, loads
-    from paramcount.sweeping import sweep
-    from paramcount.swept import Sweep
-    from paramcount.traced import Trace
+    from paramcount.language.load import load, loads
+    from paramcount.layers.layer import Contraction, Item, Layer, Param, Shape, Work
+    from paramcount.numbers.column import Column
+    from paramcount.sweeps.result import Sweep
+    from paramcount.sweeps.solve import Solution, solve
+    from paramcount.sweeps.sweep import sweep
 
 HOMES = {
-    "backend.measure": "measure",
-    "backend.rules": "register_rule",
-    "backend.trace": "trace",
-    "backend.training.auc": "auc",
-    "backend.training.ctc": "ctc_loss",
-    "backend.training.data": "Batches read_data",
-    "backend.training.loader": "torch_batches",
-    "backend.training.losses": "softmax_cross_entropy",
-    "backend.training.metrics": "accuracy top_k_accuracy",
-    "backend.training.result": "Epoch Training",
-    "backend.training.start": "load_checkpoint",
-    "backend.training.train": "train",
-    "backend.verify": "verify",
-    "column": "Column",
-    "expect": "check",
+    "backend.measure.measure": "measure",
+    "backend.trace.rules": "register_rule",
+    "backend.trace.trace": "trace",
+    "backend.loss.auc": "auc",
+    "backend.loss.ctc": "ctc_loss",
+    "backend.data.data": "Batches read_data",
+    "backend.data.loader": "torch_batches",
+    "backend.loss.losses": "softmax_cross_entropy",
+    "backend.loss.metrics": "accuracy top_k_accuracy",
+    "backend.train.result": "Epoch Training",
+    "backend.train.start": "load_checkpoint",
+    "backend.train.train": "train",
+    "backend.prove.verify": "verify",
+    "numbers.column": "Column",
+    "cost.expect": "check",
     "errors": "ArgumentError CheckError ManyErrors MissingPackageError ParamcountError ShapeError SpecError Undecided",
-    "figures": "Figures Row",
+    "cost.figures": "Figures Row",
     "graph.block": "Block",
     "graph.bodies": "Each Moe Scan",
     "graph.items": "Add Concat Do From Gate Let Multiply Pop Residual Subtract",
     "graph.loops": "Repeat",
     "graph.modifiers": "With",
     "graph.network": "Network",
-    "layer": "Contraction Item Layer Param Shape Work",
-    "measured": "Measurement Measurements",
-    "memory": "Memory memory_of",
-    "report": "Report count",
-    "shipped": "Shipped zoo",
-    "solving": "Solution solve",
-    "spec.load": "load loads",
-    "sweeping": "sweep",
-    "swept": "Sweep",
-    "traced": "Trace",
+    "layers.layer": "Contraction Item Layer Param Shape Work",
+    "backend.measure.result": "Measurement Measurements",
+    "cost.memory": "Memory memory_of",
+    "cost.count": "Report count",
+    "cost.zoo": "Shipped zoo",
+    "sweeps.solve": "Solution solve",
+    "language.load": "load loads",
+    "sweeps.sweep": "sweep",
+    "sweeps.result": "Sweep",
+    "cost.traced": "Trace",
 }
 NAMES = {name: home for home, names in HOMES.items() for name in names.split()}
 
@@ -120,7 +120,7 @@ def __getattr__(name: str) -> "Any":
 
         found = find(kinds()[name])
     elif name[:1].isupper() and name in blocks():
-        from paramcount.spec.blocks import block_class
+        from paramcount.language.blocks import block_class
 
         found = block_class(blocks()[name])
     else:
@@ -142,7 +142,7 @@ def kinds() -> dict[str, str]:
 
 def blocks() -> dict[str, str]:
     """The shipped blocks by their public names."""
-    from paramcount.spec.blocks import shipped
+    from paramcount.language.blocks import shipped
 
     return {camel(name): name for name in shipped()}
 

@@ -12,17 +12,18 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
-from paramcount.expect import check
-from paramcount.layer import registry
-from paramcount.layers.plugin import load_plugin
-from paramcount.render.layers_page import page
-from paramcount.report import count
-from paramcount.spec.load import load
+from paramcount.cost.count import count
+from paramcount.cost.expect import check
+from paramcount.language.load import load
+from paramcount.language.plugin import load_plugin
+from paramcount.layers.layer import registry
 
 ROOT = Path(__file__).resolve().parents[1]
+page = run_path(str(ROOT / "docs" / "make_layers.py"))["page"]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -140,7 +141,7 @@ def steady(text: str) -> list[str]:
 
 def test_the_page_of_layers_is_current():
     assert page() == (ROOT / "docs" / "layers.md").read_text(encoding="utf-8"), (
-        "run: python -m paramcount.render.layers_page > docs/layers.md"
+        "run: python docs/make_layers.py > docs/layers.md"
     )
 
 

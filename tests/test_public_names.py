@@ -7,9 +7,9 @@ import sys
 import pytest
 
 import paramcount as pc
-from paramcount.layer import Layer
+from paramcount.language.blocks import shipped
 from paramcount.layers import MODULES, find
-from paramcount.spec.blocks import shipped
+from paramcount.layers.layer import Layer
 
 FUNCTIONS = ["load", "loads", "count", "check", "zoo"]
 FORMS = [
@@ -81,13 +81,13 @@ def imported_by(code):
 
 def test_importing_the_package_imports_nothing_else():
     assert imported_by("import paramcount") == {"paramcount"}
-    assert "paramcount.layer" in imported_by("import paramcount; paramcount.Layer")
+    assert "paramcount.layers.layer" in imported_by("import paramcount; paramcount.Layer")
 
 
 def test_names_survive_the_import_of_modules():
-    import paramcount.cli
-    import paramcount.expect
-    import paramcount.report
+    import paramcount.cli.main
+    import paramcount.cost.count
+    import paramcount.cost.expect
 
     assert callable(paramcount.check) and callable(paramcount.count) and callable(paramcount.load)
 

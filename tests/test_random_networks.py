@@ -3,14 +3,14 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paramcount.backend.verify import verify
+from paramcount.backend.prove.verify import verify
+from paramcount.cost.count import count
 from paramcount.errors import Undecided
 from paramcount.graph.bodies import Each, Moe, Scan
 from paramcount.graph.items import Add, Concat, Do, Gate, Residual
 from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
-from paramcount.layer import Shape
 from paramcount.layers.activation import Relu, Sigmoid, Tanh
 from paramcount.layers.batch_norm import BatchNorm
 from paramcount.layers.conv import Conv
@@ -19,13 +19,13 @@ from paramcount.layers.dense import Dense
 from paramcount.layers.depthwise import Depthwise
 from paramcount.layers.embedding import Embedding
 from paramcount.layers.global_pool import GlobalPool
+from paramcount.layers.layer import Shape
 from paramcount.layers.norm import GroupNorm, InstanceNorm, LayerNorm, RmsNorm
 from paramcount.layers.pointwise import Pointwise
 from paramcount.layers.pool import AvgPool, MaxPool
 from paramcount.layers.recurrent import Gru, Lstm, Rnn
 from paramcount.layers.resize import Upsample
-from paramcount.numeric import Column
-from paramcount.report import count
+from paramcount.numbers.arithmetic import Column
 
 WIDTHS = st.sampled_from([1, 2, 4, 6])
 SUGAR = st.fixed_dictionaries(

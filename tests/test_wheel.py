@@ -31,7 +31,7 @@ def test_every_file_of_the_package_is_in_it(wheel):
     }
     configs = {f"paramcount/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "configs").rglob("*.yaml")}
     inside = {name for name in wheel.namelist() if not name.startswith("paramcount-")}
-    assert {"paramcount/py.typed", "paramcount/blocks/bottleneck.yaml"} <= expected
+    assert {"paramcount/py.typed", "paramcount/language/blocks/bottleneck.yaml"} <= expected
     assert "paramcount/configs/mobilenet_v2.yaml" in configs
     assert inside == expected | configs
 
@@ -43,7 +43,7 @@ def test_the_specs_are_those_of_the_checkout(wheel):
 
 def test_command_extras_and_license(wheel):
     (info,) = {name.split("/")[0] for name in wheel.namelist() if name.startswith("paramcount-")}
-    assert "paramcount = paramcount.cli:main" in wheel.read(f"{info}/entry_points.txt").decode()
+    assert "paramcount = paramcount.cli.main:main" in wheel.read(f"{info}/entry_points.txt").decode()
     metadata = wheel.read(f"{info}/METADATA").decode()
     needed = [line.split(":")[1].strip() for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
     assert sorted(name for name in needed if ";" not in name) == ["numpy", "pyyaml", "tabulate"]

@@ -8,7 +8,7 @@ from typing import Any
 from paramcount.errors import ParamcountError, Position, SpecError, quote
 from paramcount.graph.builder import Builder
 from paramcount.graph.tree import Group
-from paramcount.layer import Item, Shape
+from paramcount.layers.layer import Item, Shape
 
 
 class Block(Item):

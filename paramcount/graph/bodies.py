@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paramcount.errors import ShapeError, quote
-from paramcount.fields import Sizes
 from paramcount.graph.builder import Builder
 from paramcount.graph.loops import same_shape
 from paramcount.graph.tree import Experts, Pieces, Steps
-from paramcount.layer import Item, Shape
-from paramcount.layers.pattern import each_shapes, names, parse_pieces, rearranged, result_shape
+from paramcount.layers._pattern import each_shapes, names, parse_pieces, rearranged, result_shape
+from paramcount.layers.fields import Sizes
+from paramcount.layers.layer import Item, Shape
 from paramcount.layers.route import Combine, Router
-from paramcount.numeric import product, same_sizes
+from paramcount.numbers.arithmetic import product, same_sizes
 
 
 @dataclass(eq=False)

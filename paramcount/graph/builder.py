@@ -8,12 +8,12 @@ from functools import cache
 from typing import Any
 
 from paramcount.errors import Position, SpecError, quote
-from paramcount.fields import Check, ValuePath, ValuePaths
 from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Scope
 from paramcount.graph.sharing import tied_table
 from paramcount.graph.tree import Element, Group, Node, Value
-from paramcount.layer import Item, Layer, Shape
+from paramcount.layers.fields import Check, ValuePath, ValuePaths
+from paramcount.layers.layer import Item, Layer, Shape
 
 STEPS = 100_000  # passes and items, whether or not they make a layer
 LAYERS = 50_000  # after expansion, folded passes counted each
@@ -282,8 +282,8 @@ def argumentless(item: Any, what: str) -> Item:
 
     layer = find(item) if isinstance(item, str) else None
     if layer is None:
+        from paramcount.errors.suggest import did_you_mean, kind_for
         from paramcount.layers import MODULES
-        from paramcount.suggest import did_you_mean, kind_for
 
         if isinstance(item, type) and issubclass(item, Item):
             hint = f"write `{item.__name__}()`, with its brackets"

@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from paramcount.errors import ParamcountError, Position, SpecError, quote
-from paramcount.layer import ROLES, Layer, Param, Shape, Work
-from paramcount.numeric import Column
+from paramcount.layers.layer import ROLES, Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import Column
 
 
 @cache

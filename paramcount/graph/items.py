@@ -9,9 +9,9 @@ from typing import Any
 from paramcount.errors import ShapeError, SpecError, quote
 from paramcount.graph.builder import Builder
 from paramcount.graph.scope import SKIPPED
-from paramcount.layer import Item
+from paramcount.layers.layer import Item
 from paramcount.layers.merge import AddValues, MultiplyValues, SubtractValues
-from paramcount.numeric import decide
+from paramcount.numbers.arithmetic import decide
 
 ADD, SUBTRACT, MULTIPLY = AddValues(), SubtractValues(), MultiplyValues()
 Path = Any  # "prev", a name, or a list of items that starts at `prev`

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paramcount.errors import ShapeError, SpecError, Undecided
-from paramcount.fields import Whole
 from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.items import Do
 from paramcount.graph.tree import Loop, Pass, Value
-from paramcount.layer import Item
-from paramcount.numeric import same_sizes, settle
+from paramcount.layers.fields import Whole
+from paramcount.layers.layer import Item
+from paramcount.numbers.arithmetic import same_sizes, settle
 
 REMEMBERED = 8  # how many earlier bodies a pass is compared with
 

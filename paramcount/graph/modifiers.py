@@ -10,7 +10,7 @@ from paramcount.graph.builder import Builder
 from paramcount.graph.scope import Weights
 from paramcount.graph.sharing import homes, same_weights, tensors_below
 from paramcount.graph.tree import Node, Share, join
-from paramcount.layer import Item
+from paramcount.layers.layer import Item
 
 
 @dataclass(eq=False)

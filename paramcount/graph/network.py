@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paramcount.errors import ArgumentError, Position, SpecError, needs, printable, quote
-from paramcount.fields import Sizes
 from paramcount.graph.builder import Builder
 from paramcount.graph.tree import Graph, Value
-from paramcount.layer import LAYOUTS, Item, Shape
+from paramcount.layers.fields import Sizes
+from paramcount.layers.layer import LAYOUTS, Item, Shape
 
 
 class Network:
@@ -68,7 +68,7 @@ class Network:
         ((784, 10), (10,), {})
         """
         with needs("init"):
-            from paramcount.backend.initialize import initialize
+            from paramcount.backend.run.initialize import initialize
         return initialize(self.graph(), seed)
 
     def apply(
@@ -94,7 +94,7 @@ class Network:
         [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
         """
         with needs("apply"):
-            from paramcount.backend.apply import apply
+            from paramcount.backend.run.apply import apply
         return apply(self, params, x, buffers, train=train, key=key, axis_name=axis_name)
 
     def expand(self, training: bool, fold: bool = True) -> Graph:

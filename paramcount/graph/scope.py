@@ -112,7 +112,7 @@ class Scope:
 
     def unknown(self, name: str) -> SpecError:
         """The error for a name that has no value here, with the most likely reason."""
-        from paramcount.suggest import did_you_mean, nearest
+        from paramcount.errors.suggest import did_you_mean, nearest
 
         position = getattr(name, "position", None)
         root = self.root

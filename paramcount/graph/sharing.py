@@ -8,7 +8,7 @@ from typing import Any
 from paramcount.errors import SpecError, quote
 from paramcount.graph.scope import Weights
 from paramcount.graph.tree import Element, Group, Loop, Node, Tie, join, leaves_of
-from paramcount.numeric import Size, decide, same_sizes
+from paramcount.numbers.arithmetic import Size, decide, same_sizes
 
 
 def tensors_below(element: Element, path: str = "") -> dict[tuple[str, str], Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from paramcount.layer import Layer, Param, Shape
+from paramcount.layers.layer import Layer, Param, Shape
 
 
 class Value:

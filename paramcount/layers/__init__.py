@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from paramcount.layer import Layer, registry
+from paramcount.layers.layer import Layer, registry
 
 MODULES = {
     "conv": "conv",
@@ -18,8 +18,8 @@ MODULES = {
     "group_norm": "norm",
     "instance_norm": "norm",
     "rms_norm": "norm",
-    "local_response_norm": "normalize",
-    "l2_norm": "normalize",
+    "local_response_norm": "response_norm",
+    "l2_norm": "response_norm",
     "relu": "activation",
     "relu6": "activation",
     "leaky_relu": "leaky",
@@ -72,7 +72,7 @@ MODULES = {
     "relative": "relative",
     "alibi": "relative",
     "offsets": "relative",
-    "regions": "regions",
+    "regions": "window_regions",
     "add": "merge",
     "subtract": "merge",
     "multiply": "merge",
@@ -91,6 +91,6 @@ def find(kind: str) -> type[Layer] | None:
         return registry[kind]
     if not kind.isidentifier():
         return None
-    from paramcount.layers.plugin import from_entry_point
+    from paramcount.language.plugin import from_entry_point
 
     return from_entry_point(kind)

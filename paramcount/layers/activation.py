@@ -2,8 +2,8 @@
 
 from typing import Any, ClassVar
 
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.accept import has_channels, has_numbers
+from paramcount.layers._accept import has_channels, has_numbers
+from paramcount.layers.layer import Layer, Param, Shape, Work
 
 
 class Elementwise(Layer):

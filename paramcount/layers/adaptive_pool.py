@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.fields import PerAxis, field
-from paramcount.layer import Layer, Param, Shape, Work, along
-from paramcount.layers.accept import spatial_axes
+from paramcount.layers._accept import spatial_axes
+from paramcount.layers.fields import PerAxis, field
+from paramcount.layers.layer import Layer, Param, Shape, Work, along
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.fields import Flag, Number, ValuePath, Whole, field
-from paramcount.layer import Contraction, Layer, Param, Shape, Work
-from paramcount.numeric import Size, decide, maximum, minimum, product, require
+from paramcount.layers.fields import Flag, Number, ValuePath, Whole, field
+from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import Size, decide, maximum, minimum, product, require
 
 PATHS = {"query": "q", "key": "k", "value": "v"}
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.fields import Flag, Number, field
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.accept import has_channels
-from paramcount.layers.normalization import affine, scaled, transform
+from paramcount.layers._accept import has_channels
+from paramcount.layers._statistics import affine, scaled, transform
+from paramcount.layers.fields import Flag, Number, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
 
 MOMENTUM = 0.1  # the share of a new batch in the running statistics
 

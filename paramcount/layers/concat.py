@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.fields import Whole, field
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.accept import has_axis, has_numbers
-from paramcount.numeric import require
+from paramcount.layers._accept import has_axis, has_numbers
+from paramcount.layers.fields import Whole, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import require
 
 HINT = "bring the paths to the same sizes first: `upsample`, `crop`, or equal strides"
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.fields import Flag, Padding, PerAxis, Whole, field
-from paramcount.layer import Layer, Param, Shape, Work, along
-from paramcount.layers.accept import has_groups, spatial_axes
+from paramcount.layers._accept import has_groups, spatial_axes
+from paramcount.layers._window import axis_padding, describe, each_axis, kernel_axes
 from paramcount.layers.conv import channels_last
-from paramcount.layers.window import axis_padding, describe, each_axis, kernel_axes
-from paramcount.numeric import Size, maximum, minimum, product, require
+from paramcount.layers.fields import Flag, Padding, PerAxis, Whole, field
+from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.numbers.arithmetic import Size, maximum, minimum, product, require
 
 
 @dataclass(frozen=True)

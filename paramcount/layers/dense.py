@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.fields import Flag, Key, Whole, field
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.weight_norm import gain, normalization, normalized
-from paramcount.numeric import product
+from paramcount.layers._weight_norm import gain, normalization, normalized
+from paramcount.layers.fields import Flag, Key, Whole, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import product
 
 REFUSED = {
     "tokens": "put `embedding` before it",

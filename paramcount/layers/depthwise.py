@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.fields import Flag, Padding, PerAxis, Whole, field
-from paramcount.layer import Layer, Param, Shape, Work, along
-from paramcount.layers.accept import spatial_axes
+from paramcount.layers._accept import spatial_axes
+from paramcount.layers._window import describe, kernel_axes, positions, window
 from paramcount.layers.conv import convolve
-from paramcount.layers.window import describe, kernel_axes, positions, window
-from paramcount.numeric import minimum, product
+from paramcount.layers.fields import Flag, Padding, PerAxis, Whole, field
+from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.numbers.arithmetic import minimum, product
 
 
 @dataclass(frozen=True)

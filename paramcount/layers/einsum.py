@@ -6,10 +6,10 @@ from string import ascii_letters
 from typing import Any
 
 from paramcount.errors import ArgumentError, ShapeError, quote
-from paramcount.fields import Text, ValuePaths, field
-from paramcount.layer import Contraction, Layer, Param, Shape, Work
-from paramcount.layers.accept import has_numbers
-from paramcount.numeric import Size, product, require
+from paramcount.layers._accept import has_numbers
+from paramcount.layers.fields import Text, ValuePaths, field
+from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import Size, product, require
 
 Axes = tuple[str, ...]
 

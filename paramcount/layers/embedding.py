@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.fields import Whole, field
-from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.layers.fields import Whole, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
 
 
 @dataclass(frozen=True)

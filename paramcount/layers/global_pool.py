@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.accept import spatial_axes
+from paramcount.layers._accept import spatial_axes
+from paramcount.layers.layer import Layer, Param, Shape, Work
 
 
 class GlobalPool(Layer, kind="global_pool"):

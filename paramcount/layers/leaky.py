@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.fields import Number, field
-from paramcount.layer import Shape
 from paramcount.layers.activation import Elementwise
+from paramcount.layers.fields import Number, field
+from paramcount.layers.layer import Shape
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from functools import reduce
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.accept import has_numbers
-from paramcount.numeric import require
+from paramcount.layers._accept import has_numbers
+from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import require
 
 
 class Merge(Layer):

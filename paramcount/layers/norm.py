@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.fields import Flag, Number, Whole, field
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.accept import has_channels
-from paramcount.layers.normalization import affine, normalized, scaled, transform
-from paramcount.numeric import exact_div
+from paramcount.layers._accept import has_channels
+from paramcount.layers._statistics import affine, normalized, scaled, transform
+from paramcount.layers.fields import Flag, Number, Whole, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import exact_div
 
 
 @dataclass(frozen=True)

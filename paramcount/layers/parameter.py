@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from paramcount.fields import Sizes, Word, field
-from paramcount.layer import Layer, Param, Shape, Work
+from paramcount.layers.fields import Sizes, Word, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.fields import Flag, PerAxis, Whole, field
-from paramcount.layer import Layer, Param, Shape, Work, along
-from paramcount.layers.accept import has_channels, has_groups
-from paramcount.numeric import ceil_div, product, require
+from paramcount.layers._accept import has_channels, has_groups
+from paramcount.layers.fields import Flag, PerAxis, Whole, field
+from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.numbers.arithmetic import ceil_div, product, require
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.fields import Flag, Padding, PerAxis, field
-from paramcount.layer import Layer, Param, Shape, Work, along
-from paramcount.layers.accept import spatial_axes
-from paramcount.layers.window import describe, paddings
-from paramcount.numeric import Size, ceil_div, maximum, minimum, product, require, where
+from paramcount.layers._accept import spatial_axes
+from paramcount.layers._window import describe, paddings
+from paramcount.layers.fields import Flag, Padding, PerAxis, field
+from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.numbers.arithmetic import Size, ceil_div, maximum, minimum, product, require, where
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.fields import Flag, field
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.accept import has_channels
+from paramcount.layers._accept import has_channels
+from paramcount.layers.fields import Flag, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.fields import AxisSizes, Text, field
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.pattern import composed, move, parse, rearranged, sizes
+from paramcount.layers._pattern import composed, move, parse, rearranged, sizes
+from paramcount.layers.fields import AxisSizes, Text, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from paramcount.errors import ShapeError
-from paramcount.fields import Flag, ValuePath, Whole, Word, field
-from paramcount.layer import Contraction, Layer, Param, Shape, Work
-from paramcount.numeric import Size, decide, product, require, settle
+from paramcount.layers.fields import Flag, ValuePath, Whole, Word, field
+from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import Size, decide, product, require, settle
 
 MOST_LAYERS = 1000
 Operand = tuple[str | int, ...]

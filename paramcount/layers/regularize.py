@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.fields import Number, field
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.accept import has_numbers
+from paramcount.layers._accept import has_numbers
+from paramcount.layers.fields import Number, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
 
 
 class Identity(Layer, kind="identity"):

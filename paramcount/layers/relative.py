@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.fields import Flag, PerAxis, Whole, field
-from paramcount.layer import Layer, Param, Shape, Work, along
-from paramcount.numeric import Size, require
+from paramcount.layers.fields import Flag, PerAxis, Whole, field
+from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.numbers.arithmetic import Size, require
 
 
 @dataclass(frozen=True)

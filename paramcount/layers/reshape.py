@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ArgumentError, ShapeError, quote
-from paramcount.fields import Sizes, field
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.accept import has_channels
-from paramcount.layers.pattern import rearranged
-from paramcount.numeric import Size, exact_div, product, require
+from paramcount.layers._accept import has_channels
+from paramcount.layers._pattern import rearranged
+from paramcount.layers.fields import Sizes, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import Size, exact_div, product, require
 
 
 class Flatten(Layer, kind="flatten"):

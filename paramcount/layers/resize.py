@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.fields import Check, Flag, Number, PerAxis, Whole, Word, field, whole_number
-from paramcount.layer import Layer, Param, Shape, Work, along
-from paramcount.layers.accept import spatial_axes
-from paramcount.numeric import Size, exact_div, require
+from paramcount.layers._accept import spatial_axes
+from paramcount.layers.fields import Check, Flag, Number, PerAxis, Whole, Word, field, whole_number
+from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.numbers.arithmetic import Size, exact_div, require
 
 
 class Factor(Check):

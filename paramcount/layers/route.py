@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.fields import Flag, Whole, Word, field
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.numeric import exact_div, require
+from paramcount.layers.fields import Flag, Whole, Word, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import exact_div, require
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.fields import ValuePath, field
-from paramcount.layer import Contraction, Layer, Param, Shape, Work
-from paramcount.numeric import decide, product
+from paramcount.layers.fields import ValuePath, field
+from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import decide, product
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from itertools import accumulate
 from typing import Any
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.fields import Pairs, Parts, Sizes, Whole, field
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.accept import has_axis
-from paramcount.numeric import Size, exact_div, require, settle
+from paramcount.layers._accept import has_axis
+from paramcount.layers.fields import Pairs, Parts, Sizes, Whole, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import Size, exact_div, require, settle
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.fields import Number, Whole, field
-from paramcount.layer import Layer, Param, Shape, Work
-from paramcount.layers.accept import has_channels
-from paramcount.numeric import Size, decide, exact_div, require
+from paramcount.layers._accept import has_channels
+from paramcount.layers.fields import Number, Whole, field
+from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import Size, decide, exact_div, require
 
 
 @dataclass(frozen=True)

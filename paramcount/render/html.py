@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from paramcount.cost.count import Report
+from paramcount.cost.outline import outline
 from paramcount.errors import printable
-from paramcount.render.outline import outline
+from paramcount.numbers.units import grouped
 from paramcount.render.table import WITH_TRAINING, percent
-from paramcount.report import Report
-from paramcount.units import grouped
 
 COLUMNS = ("kind", "setting", "output", "repeat", "params", "weights")
 

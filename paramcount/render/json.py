@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paramcount.report import Report
+from paramcount.cost.count import Report
 
 SCHEMA = 1
 

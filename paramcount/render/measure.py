@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from textwrap import fill
 
+from paramcount.backend.measure.result import Measurement, Measurements
 from paramcount.errors import printable
-from paramcount.measured import Measurement, Measurements
+from paramcount.numbers.units import binary, decimal, grouped
 from paramcount.render import terminal
-from paramcount.render.fitting import aligned, fit
-from paramcount.units import binary, decimal, grouped
+from paramcount.render.columns import aligned, fit
 
 DROPPED = ("runs", "MACs", "quartiles", "examples/s")  # where the terminal is narrow, the least important first
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from paramcount.cost.count import Report
+from paramcount.cost.figures import Figures, Row
+from paramcount.cost.outline import outline
 from paramcount.errors import ArgumentError, printable, quote
-from paramcount.figures import Figures, Row
+from paramcount.numbers.units import binary, decimal, grouped, rounded
 from paramcount.render import terminal
-from paramcount.render.fitting import aligned, fit, middle, wrapped
-from paramcount.render.outline import outline
-from paramcount.report import Report
-from paramcount.units import binary, decimal, grouped, rounded
+from paramcount.render.columns import aligned, fit, middle, wrapped
 
 BAR = 6
 EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -114,7 +114,7 @@ def known(name: str, headings: Mapping[str, Heading]) -> str:
     for key, heading in headings.items():
         if plain and plain in (key, heading.title.lower()):
             return key
-    from paramcount.suggest import did_you_mean, nearest
+    from paramcount.errors.suggest import did_you_mean, nearest
 
     hint = did_you_mean(nearest(plain, headings), "one of " + ", ".join(headings))
     raise ArgumentError(f"unknown column {quote(name)}", hint=hint)

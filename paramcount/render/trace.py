@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paramcount.cost.traced import REST, Trace, TracedRow
 from paramcount.errors import printable
+from paramcount.numbers.units import binary, decimal
 from paramcount.render import terminal
-from paramcount.render.fitting import middle, wrapped
+from paramcount.render.columns import middle, wrapped
 from paramcount.render.table import HEADINGS, USUAL, Heading, known, lay_out, listed
-from paramcount.traced import REST, Trace, TracedRow
-from paramcount.units import binary, decimal
 
 PASSES = {"forward_macs": "forward", "backward_macs": "backward", "recomputed_macs": "recomputed"}
 

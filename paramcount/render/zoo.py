@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paramcount.cost.zoo import CONVENTION, Shipped
+from paramcount.numbers.units import decimal, grouped
 from paramcount.render import terminal
-from paramcount.render.fitting import aligned, fit, wrapped
-from paramcount.shipped import CONVENTION, Shipped
-from paramcount.units import decimal, grouped
+from paramcount.render.columns import aligned, fit, wrapped
 
 SCHEMA = 1
 COLUMNS = {

@@ -11,7 +11,7 @@ import time
 import numpy
 
 import paramcount as pc
-from paramcount.sweeping import space_of, sweep_parts
+from paramcount.sweeps.sweep import space_of, sweep_parts
 
 WIDTHS = numpy.linspace(0.35, 1.4, 4096)
 SIZES = range(100, 612)

@@ -18,7 +18,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 import paramcount as pc
-from paramcount.backend.peak import matmul_peak
+from paramcount.backend.measure.peak import matmul_peak
 
 BATCH = 128
 EPOCHS = 5

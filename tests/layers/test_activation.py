@@ -2,8 +2,8 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layer import Shape, Work
 from paramcount.layers import MODULES, find
+from paramcount.layers.layer import Shape, Work
 
 KINDS = [kind for kind, module in MODULES.items() if module in ("activation", "leaky")]
 

@@ -2,9 +2,9 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layer import Shape, Work
 from paramcount.layers.adaptive_pool import AdaptiveAvgPool, AdaptiveMaxPool
 from paramcount.layers.global_pool import GlobalPool
+from paramcount.layers.layer import Shape, Work
 
 
 def test_sizes_and_none():

@@ -1,11 +1,11 @@
 import numpy
 import pytest
 
+from paramcount.cost.count import count
 from paramcount.errors import ParamcountError, ShapeError
 from paramcount.graph.network import Network
-from paramcount.layer import Contraction, Shape, Work
 from paramcount.layers.attend import Attend
-from paramcount.report import count
+from paramcount.layers.layer import Contraction, Shape, Work
 
 RANDOM = numpy.random.default_rng(5)
 

@@ -2,8 +2,8 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError
-from paramcount.layer import Shape, Work
 from paramcount.layers.clamp import Clamp
+from paramcount.layers.layer import Shape, Work
 
 
 @pytest.mark.parametrize(

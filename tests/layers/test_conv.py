@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from paramcount.backend.context import Context
+from paramcount.backend.run.context import Context
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layer import Shape
+from paramcount.layers._window import window
 from paramcount.layers.conv import Conv
-from paramcount.layers.window import window
+from paramcount.layers.layer import Shape
 
 
 def total(layer, x):

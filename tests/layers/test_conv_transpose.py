@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from paramcount.backend.context import Context
+from paramcount.backend.run.context import Context
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layer import Shape
 from paramcount.layers.conv_transpose import ConvTranspose
+from paramcount.layers.layer import Shape
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from paramcount.backend.context import Context
+from paramcount.backend.run.context import Context
 from paramcount.errors import ShapeError
-from paramcount.layer import Shape
 from paramcount.layers.depthwise import Depthwise
+from paramcount.layers.layer import Shape
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layer import Shape, Work
 from paramcount.layers.einsum import Einsum
+from paramcount.layers.layer import Shape, Work
 
 
 def einsum(pattern, values=2):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from paramcount.backend.context import Context
+from paramcount.backend.run.context import Context
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layer import Param, Shape, Work
 from paramcount.layers.embedding import Embedding
+from paramcount.layers.layer import Param, Shape, Work
 from paramcount.layers.parameter import Parameter
 
 

@@ -4,8 +4,8 @@ import pkgutil
 from importlib import import_module
 
 from paramcount import layers
-from paramcount.layer import registry
 from paramcount.layers.conv import Conv
+from paramcount.layers.layer import registry
 
 
 def test_index_is_the_registry():

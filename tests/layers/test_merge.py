@@ -2,8 +2,8 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layer import Shape, Work
 from paramcount.layers.concat import ConcatValues
+from paramcount.layers.layer import Shape, Work
 from paramcount.layers.merge import AddValues, MultiplyValues, SubtractValues
 
 IMAGE = Shape.of(7, 7, 64)

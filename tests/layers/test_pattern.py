@@ -2,8 +2,8 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError
-from paramcount.layer import Shape
-from paramcount.layers.pattern import each_shapes, join_pieces, result_shape, split_pieces
+from paramcount.layers._pattern import each_shapes, join_pieces, result_shape, split_pieces
+from paramcount.layers.layer import Shape
 
 WINDOWS, GRID = "(a m) (b n) c -> a b | (m n) c", "(m a) (n b) c -> a b | (m n) c"
 FRAMES, WHOLE = "t h w c -> t | h w c", "h w c -> | (h w) c"

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from paramcount.backend.context import Context
+from paramcount.backend.run.context import Context
 from paramcount.errors import ShapeError
-from paramcount.layer import Shape
+from paramcount.layers.layer import Shape
 from paramcount.layers.prelu import Prelu
 
 

@@ -3,11 +3,11 @@ import math
 import numpy
 import pytest
 
-from paramcount.backend.context import Context
+from paramcount.backend.run.context import Context
+from paramcount.cost.count import count
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layer import Shape, Work
+from paramcount.layers.layer import Shape, Work
 from paramcount.layers.recurrent import Gru, Lstm, Rnn
-from paramcount.report import count
 
 SEQUENCE = Shape.of(7, 10)
 

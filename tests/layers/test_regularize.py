@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layer import Shape, Work
+from paramcount.layers.layer import Shape, Work
 from paramcount.layers.regularize import Dropout, Identity, Scale, StochasticDepth
 
 INFERENCE = SimpleNamespace(train=False)

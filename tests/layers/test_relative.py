@@ -1,12 +1,12 @@
 import numpy
 import pytest
 
+from paramcount.cost.count import count
 from paramcount.errors import ArgumentError, ParamcountError, ShapeError
-from paramcount.layer import Shape, Work
-from paramcount.layers.regions import Regions
+from paramcount.language.load import loads
+from paramcount.layers.layer import Shape, Work
 from paramcount.layers.relative import Alibi, Offsets, Relative
-from paramcount.report import count
-from paramcount.spec.load import loads
+from paramcount.layers.window_regions import Regions
 
 
 def test_grid_looks_up_the_distance_of_each_pair():

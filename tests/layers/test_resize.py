@@ -2,7 +2,7 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layer import Shape, Work
+from paramcount.layers.layer import Shape, Work
 from paramcount.layers.resize import PixelShuffle, Upsample
 
 

@@ -1,12 +1,12 @@
 import numpy
 import pytest
 
-from paramcount.backend.context import Context
-from paramcount.backend.initialize import initialize
+from paramcount.backend.run.context import Context
+from paramcount.backend.run.initialize import initialize
 from paramcount.errors import ShapeError
 from paramcount.graph.items import From
 from paramcount.graph.network import Network
-from paramcount.layer import Shape, Work
+from paramcount.layers.layer import Shape, Work
 from paramcount.layers.selective_scan import SelectiveScan
 
 LAYER = SelectiveScan(step="dt", write="b", read="c")

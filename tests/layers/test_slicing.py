@@ -2,9 +2,9 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError, Undecided
-from paramcount.layer import Shape, Work
+from paramcount.layers.layer import Shape, Work
 from paramcount.layers.slicing import Crop, Pad, Pick, Roll, Slice, Split
-from paramcount.numeric import Column
+from paramcount.numbers.arithmetic import Column
 
 X = numpy.arange(24).reshape(4, 6)
 TOKENS = Shape((6,), "tokens")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from paramcount.cost.count import count
 from paramcount.graph.items import From, Multiply
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
-from paramcount.layer import Layer, Shape
 from paramcount.layers import find
 from paramcount.layers.activation import Sigmoid
 from paramcount.layers.adaptive_pool import AdaptiveAvgPool, AdaptiveMaxPool
@@ -20,8 +20,8 @@ from paramcount.layers.dense import Dense
 from paramcount.layers.depthwise import Depthwise
 from paramcount.layers.embedding import Embedding
 from paramcount.layers.global_pool import GlobalPool
+from paramcount.layers.layer import Layer, Shape
 from paramcount.layers.norm import GroupNorm, InstanceNorm, LayerNorm, RmsNorm
-from paramcount.layers.normalize import LocalResponseNorm
 from paramcount.layers.pool import AvgPool, MaxPool
 from paramcount.layers.prelu import Prelu
 from paramcount.layers.rearrange import Rearrange
@@ -29,8 +29,8 @@ from paramcount.layers.recurrent import Gru, Lstm, Rnn
 from paramcount.layers.regularize import Dropout
 from paramcount.layers.reshape import Reshape
 from paramcount.layers.resize import PixelShuffle, Upsample
+from paramcount.layers.response_norm import LocalResponseNorm
 from paramcount.layers.slicing import Pad, Split
-from paramcount.report import count
 
 ACTIVATIONS = {
     "ReLU": "relu",

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from paramcount.backend.context import Context
-from paramcount.layer import Layer, Shape
+from paramcount.backend.run.context import Context
 from paramcount.layers.batch_norm import BatchNorm
 from paramcount.layers.conv import Conv
 from paramcount.layers.conv_transpose import ConvTranspose
 from paramcount.layers.dense import Dense
 from paramcount.layers.depthwise import Depthwise
 from paramcount.layers.embedding import Embedding
+from paramcount.layers.layer import Layer, Shape
 from paramcount.layers.norm import GroupNorm, InstanceNorm, LayerNorm, RmsNorm
-from paramcount.layers.normalize import L2Norm, LocalResponseNorm
 from paramcount.layers.pointwise import Pointwise
 from paramcount.layers.prelu import Prelu
+from paramcount.layers.response_norm import L2Norm, LocalResponseNorm
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 functional = torch.nn.functional

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from paramcount.backend.context import Context
-from paramcount.layer import Shape
+from paramcount.backend.run.context import Context
+from paramcount.layers.layer import Shape
 from paramcount.layers.recurrent import Gru, Lstm, Rnn
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

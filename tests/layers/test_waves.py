@@ -5,7 +5,7 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ParamcountError, ShapeError
-from paramcount.layer import Shape, Work
+from paramcount.layers.layer import Shape, Work
 from paramcount.layers.waves import Rope, Sinusoidal
 
 RANDOM = numpy.random.default_rng(6)

@@ -3,7 +3,7 @@
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layers.window import axis_padding, describe, each_axis, positions
+from paramcount.layers._window import axis_padding, describe, each_axis, positions
 
 
 def laid_out(size, kernel, stride, dilation, before, after):

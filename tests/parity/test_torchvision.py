@@ -22,9 +22,9 @@ models = pytest.importorskip("torchvision", reason="torchvision is not installed
 
 import jax  # noqa: E402
 
-from paramcount.backend.evaluate import evaluate  # noqa: E402
-from paramcount.backend.initialize import tensors  # noqa: E402
-from paramcount.spec.load import load  # noqa: E402
+from paramcount.backend.run.evaluate import evaluate  # noqa: E402
+from paramcount.backend.run.initialize import tensors  # noqa: E402
+from paramcount.language.load import load  # noqa: E402
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 TOLERANCE = 1e-4

@@ -20,9 +20,9 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 
 import jax  # noqa: E402
 
-from paramcount.backend.evaluate import evaluate  # noqa: E402
-from paramcount.backend.initialize import tensors  # noqa: E402
-from paramcount.spec.load import load  # noqa: E402
+from paramcount.backend.run.evaluate import evaluate  # noqa: E402
+from paramcount.backend.run.initialize import tensors  # noqa: E402
+from paramcount.language.load import load  # noqa: E402
 
 TOLERANCE = 1e-4
 T = 12

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from paramcount.cost.count import count
+from paramcount.cost.outline import outline
 from paramcount.errors import ArgumentError
 from paramcount.graph.items import Residual
 from paramcount.graph.loops import Repeat
@@ -12,11 +14,9 @@ from paramcount.graph.network import Network
 from paramcount.layers.adaptive_pool import AdaptiveAvgPool
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
-from paramcount.numeric import Column
-from paramcount.render.fitting import middle
-from paramcount.render.outline import outline
+from paramcount.numbers.arithmetic import Column
+from paramcount.render.columns import middle
 from paramcount.render.table import percent, render
-from paramcount.report import count
 
 MLP = Network([Dense(512, activation="relu"), Dense(512, activation="relu"), Dense(10)], input=784, name="MLP")
 
@@ -211,7 +211,7 @@ def test_json():
 
 
 def test_a_column_is_dropped_before_its_words_are_cut(monkeypatch):
-    from paramcount.spec.load import load
+    from paramcount.language.load import load
 
     monkeypatch.setenv("COLUMNS", "80")
     lines = render(count(load("resnet"))).splitlines()

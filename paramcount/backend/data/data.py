@@ -1,0 +1,208 @@
+"""Examples and labels: read from idx files or .npz, and handed out in batches, each epoch in an order of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy
+
+from paramcount.backend.data.idx import read_idx
+from paramcount.backend.run.arrays import array_of
+from paramcount.errors import ArgumentError, quote
+
+FILES = "`train-images-idx3-ubyte` and `train-labels-idx1-ubyte`"
+HINT = f"give an .npz, or a folder with one or with idx files named as MNIST's: {FILES}, gzipped or not"
+
+
+class Split(NamedTuple):
+    """Examples and their labels: `x` and `y` have as many rows."""
+
+    x: numpy.ndarray
+    y: numpy.ndarray
+
+
+class Data(NamedTuple):
+    """What a network trains on, and what it is tested on where that is given."""
+
+    train: Split
+    test: Split | None
+
+
+def read_data(folder_or_file: str | Path) -> Data:
+    """The training and the test set of a folder of idx files named as MNIST's, or of an .npz, as NumPy arrays.
+
+    Arrays are as stored: images (count, height, width) of uint8 in MNIST, labels (count,). An idx file may be gzipped,
+    and have a dot for the dash before `idx`. An .npz, given itself or as the only one in a folder without idx files,
+    has `x_train` and `y_train`, or `x` and `y`, and where there is a test set `x_test` and `y_test`.
+
+    Raises ArgumentError where there is nothing to read, a file or an array has no partner, a file is damaged, counts
+    differ, a set is empty, or an array holds no numbers.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     numpy.savez(f"{folder}/digits.npz", x=numpy.zeros((5, 28, 28)), y=numpy.arange(5))
+    ...     data = read_data(folder)
+    >>> data.train.x.shape, data.train.y.shape, data.test
+    ((5, 28, 28), (5,), None)
+    """
+    if not isinstance(folder_or_file, (str, os.PathLike)):
+        raise ArgumentError(f"data are read from the path of a folder or a file, not {quote(repr(folder_or_file))}")
+    path = Path(folder_or_file)
+    try:
+        if path.is_dir():
+            return read_folder(path)
+        if path.exists():
+            return read_npz(path)
+    except OSError as error:
+        raise ArgumentError(f"{quote(error.filename or path)} cannot be read: {error.strerror}") from error
+    raise ArgumentError(f"there is no folder or file {quote(path)}", hint=HINT)
+
+
+def read_folder(folder: Path) -> Data:
+    """The idx files of a folder, else its only .npz."""
+    files = sorted(each for each in folder.iterdir() if each.is_file())
+    train, test = read_pair(files, "train"), read_pair(files, "t10k")
+    if train:
+        return Data(train, test)
+    if test:
+        raise ArgumentError(f"{quote(folder)} holds a test set and no training set", hint=f"add {FILES}")
+    archives = [each for each in files if each.suffix == ".npz"]
+    if len(archives) == 1:
+        return read_npz(archives[0])
+    if archives:
+        names = ", ".join(quote(each.name) for each in archives[:4])
+        raise ArgumentError(f"{quote(folder)} holds {len(archives)} .npz files: {names}", hint="give one of them")
+    raise ArgumentError(f"{quote(folder)} holds no data", hint=HINT)
+
+
+def read_pair(files: list[Path], split: str) -> Split | None:
+    """The images and labels of one split, or None where it has neither; a file that is not gzipped goes first."""
+    found: dict[str, Path] = {}
+    for file in sorted(files, key=lambda each: each.suffix == ".gz"):
+        match = re.fullmatch(rf"{split}-(images|labels)[-.]idx\d+-\w+(\.gz)?", file.name)
+        if match:
+            found.setdefault(match[1], file)
+    if not found:
+        return None
+    for has, lacks in (("images", "labels"), ("labels", "images")):
+        if lacks not in found:
+            name = f"{split}-{lacks}-idx{'1' if lacks == 'labels' else '3'}-ubyte"
+            message = f"{quote(found[has])} has no partner: there are no {lacks} beside it"
+            raise ArgumentError(message, hint=f"they are looked for as {quote(name)}, gzipped or not")
+    images, labels = found["images"], found["labels"]
+    return matched(read_idx(images), read_idx(labels), str(images), str(labels))
+
+
+def read_npz(path: Path) -> Data:
+    """The arrays of an .npz, by the names that Keras gives them, or `x` and `y`."""
+    try:
+        file = numpy.load(path, allow_pickle=False)
+    except Exception as error:  # NumPy, zipfile and each way of packing have errors of their own
+        if of_the_disk(error):
+            raise
+        raise ArgumentError(f"{quote(path)} is no .npz, or a damaged one", hint=HINT) from error
+    if not isinstance(file, numpy.lib.npyio.NpzFile):
+        raise ArgumentError(f"{quote(path)} holds a single array", hint="save x and y together: `numpy.savez`")
+    with file:
+        train = ("x", "y") if {"x", "y"} <= set(file.files) else ("x_train", "y_train")
+        test = ("x_test", "y_test")
+        has_test = not {*test}.isdisjoint(file.files)
+        missing = [name for name in train + test * has_test if name not in file.files]
+        if missing:
+            keys = ", ".join(quote(name) for name in file.files[:8]) or "nothing"
+            message = f"{quote(path)} lacks {' and '.join(quote(name) for name in missing)}: it holds {keys}"
+            hint = "the arrays are `x_train`, `y_train`, `x_test` and `y_test`, or `x` and `y`"
+            raise ArgumentError(message, hint=hint)
+
+        def split(x: str, y: str) -> Split:
+            return matched(member(path, file, x), member(path, file, y), f"{path}: {x}", f"{path}: {y}")
+
+        return Data(split(*train), split(*test) if has_test else None)
+
+
+def member(path: Path, file: Any, name: str) -> numpy.ndarray:
+    """One array of an .npz."""
+    try:
+        array = numpy.asarray(file[name])
+    except Exception as error:
+        if of_the_disk(error):
+            raise
+        if "pickle" in str(error):
+            message = f"{quote(name)} in {quote(path)} holds Python objects, which can run code when they are read"
+            raise ArgumentError(message, hint="save arrays of numbers") from error
+        raise ArgumentError(f"{quote(name)} in {quote(path)} is damaged: {error}", hint="get it once more") from error
+    return array.astype(array.dtype.newbyteorder("="), copy=False)  # JAX takes the machine's byte order only
+
+
+def of_the_disk(error: Exception) -> bool:
+    """Whether a file could not be read, and not what is in it, of which bz2 raises an OSError without a number."""
+    return isinstance(error, OSError) and error.errno is not None
+
+
+def matched(x: numpy.ndarray, y: numpy.ndarray, x_name: str, y_name: str) -> Split:
+    """Both as a Split, if they are numbers, as many of the one as of the other, and at least one."""
+    for array, name in ((x, x_name), (y, y_name)):
+        if array.dtype.kind not in "biuf" and array.dtype.type.__module__ == "numpy":  # bfloat16 and the like are not
+            raise ArgumentError(f"{quote(name)} holds {array.dtype}, which is no number")
+        if not array.ndim:
+            raise ArgumentError(f"{quote(name)} holds one number, not one for each example")
+        if not array.size:
+            raise ArgumentError(f"{quote(name)} is empty: {array.shape}")
+    if len(x) != len(y):
+        raise ArgumentError(f"{quote(x_name)} holds {len(x)} examples, and {quote(y_name)} {len(y)} labels")
+    return Split(x, y)
+
+
+class Batches:
+    """Batches (x, y) of NumPy arrays, `size` rows each, the last one what is left; `epoch(number)` yields an epoch's.
+
+    An epoch's order depends on `seed` and its number alone, so a resumed run sees what an uninterrupted one would.
+    Iterating is epoch 0, and `len` the batches of an epoch. Without `shuffle` the order is that of the rows; with
+    `drop_last` only whole batches are handed out.
+
+    Raises ArgumentError where x and y differ in their count, or `size` or `seed` is none.
+
+    >>> batches = Batches(numpy.arange(5) * 10, numpy.arange(5), 2, shuffle=False)
+    >>> [(x.tolist(), y.tolist()) for x, y in batches]
+    [([0, 10], [0, 1]), ([20, 30], [2, 3]), ([40], [4])]
+    >>> len(Batches(numpy.arange(5), numpy.arange(5), 2, drop_last=True))
+    2
+    """
+
+    def __init__(
+        self, x: Any, y: Any, size: int, *, shuffle: bool = True, seed: int = 0, drop_last: bool = False
+    ) -> None:
+        x, y = check_batches(x, y, size, seed, drop_last)
+        self.x, self.y = numpy.ascontiguousarray(x), numpy.ascontiguousarray(y)
+        self.size, self.shuffle, self.seed, self.drop_last = size, shuffle, seed, drop_last
+
+    def __len__(self) -> int:
+        return len(self.x) // self.size if self.drop_last else -(-len(self.x) // self.size)
+
+    def __iter__(self) -> Iterator[tuple[numpy.ndarray, numpy.ndarray]]:
+        return self.epoch(0)
+
+    def epoch(self, number: int) -> Iterator[tuple[numpy.ndarray, numpy.ndarray]]:
+        """The batches of an epoch, from 0."""
+        order = numpy.random.default_rng((self.seed, number)).permutation(len(self.x)) if self.shuffle else None
+        for start in range(0, len(self) * self.size, self.size):
+            rows = slice(start, start + self.size)
+            if order is None:
+                yield self.x[rows], self.y[rows]
+            else:
+                yield self.x.take(order[rows], axis=0), self.y.take(order[rows], axis=0)
+
+
+def check_batches(x: Any, y: Any, size: int, seed: int, drop_last: bool) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """x and y as arrays, where batches of `size` can be made of them."""
+    for name, number, least in (("the batch size", size, 1), ("the seed", seed, 0)):
+        if not isinstance(number, (int, numpy.integer)) or isinstance(number, bool) or number < least:
+            raise ArgumentError(f"{name} must be a whole number from {least} on, not {quote(number)}")
+    split = matched(array_of(x), array_of(y), "x", "y")
+    if drop_last and size > len(split.x):
+        raise ArgumentError(f"{len(split.x)} examples make no whole batch of {size}", hint="give a smaller batch")
+    return split

@@ -1,0 +1,208 @@
+"""Measuring a network on the device at hand: how long a batch takes, and how many bytes the compiled program needs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from statistics import median, quantiles
+from time import perf_counter
+from typing import Any
+
+import jax
+import numpy
+from jax import numpy as jnp
+
+from paramcount.backend.loss.losses import softmax_cross_entropy
+from paramcount.backend.measure.peak import matmul_peak
+from paramcount.backend.measure.result import Measurement, Measurements
+from paramcount.backend.prove.verify import available
+from paramcount.backend.run.evaluate import batched
+from paramcount.backend.run.initialize import initialize, shapes, split
+from paramcount.backend.run.inputs import input_shapes, random_inputs
+from paramcount.backend.train.optimizers import optimizer as optimizer_of
+from paramcount.backend.train.step import State, Step
+from paramcount.cost.count import count
+from paramcount.cost.memory import memory_of
+from paramcount.errors import ArgumentError, quote
+from paramcount.graph.network import Network
+from paramcount.graph.tree import Graph, leaves
+from paramcount.numbers.units import binary
+
+LEAST = 5  # runs of a row
+BUDGET = 2.0  # seconds that the runs of a row take, where their number is not given
+RATE = 1e-4  # of learning: small, so that many steps on one batch stay finite
+
+
+def measure(
+    network: Network,
+    *,
+    train: bool = False,
+    batch: Sequence[int] | int = (1,),
+    repeats: int | None = None,
+    optimizer: str = "sgd",
+    seed: int = 0,
+) -> Measurements:
+    """Time a network's forward computation, or with `train` a step of training, on this device in float32.
+
+    There is a row for each size of `batch`: the median time of `repeats` runs after one that is not counted (by default
+    at least 5, and about 2 s of them) with the quartiles, the rate by our own count beside the device's measured peak,
+    and the predicted bytes beside those of the compiled program. Inputs are random, another for each example. A step
+    takes the gradient of softmax cross entropy on random targets, summed over all outputs, and updates the parameters
+    by optax' `optimizer` (sgd, momentum or adam). Raises ArgumentError for what does not fit into memory, and
+    MissingPackageError without optax where it trains.
+
+    >>> from paramcount.layers.dense import Dense
+    >>> found = measure(Network([Dense(512), Dense(10)], input=784), batch=(1, 32), repeats=5)
+    >>> [row.batch for row in found.rows], found.rows[1].macs  # 32 · (784 · 512 + 512 · 10)
+    ([1, 32], 13008896)
+    """
+    given = batch if isinstance(batch, Iterable) else (batch,)
+    sizes = tuple(int(each) if isinstance(each, numpy.integer) else each for each in given)
+    if not sizes:
+        raise ArgumentError("there is no batch to measure", hint="batch=(1, 8, 32)", argument="batch")
+    for name, each in (*(("a batch", size) for size in sizes), ("repeats", 1 if repeats is None else repeats)):
+        if type(each) is not int or each < 1:
+            raise ArgumentError(f"{name} must be a whole number of at least 1, not {quote(each)}", argument="batch")
+    predicted = [memory_of(network, batch=size, train=train, optimizer=optimizer).total for size in sizes]
+    for size, needed in zip(sizes, predicted, strict=True):
+        check_fits(needed, size)
+    peak = matmul_peak()
+    rows = tuple(
+        measured(network, size, needed, peak, train, repeats, optimizer, seed)
+        for size, needed in zip(sizes, predicted, strict=True)
+    )
+    return Measurements(network.name, rows, jax.devices()[0].device_kind, peak, optimizer if train else None)
+
+
+def measured(
+    network: Network,
+    batch: int,
+    predicted: int,
+    peak: float,
+    train: bool,
+    repeats: int | None,
+    optimizer: str,
+    seed: int,
+) -> Measurement:
+    """One row."""
+    report = count(network, batch=batch, train=train, optimizer=optimizer if train else None)
+    macs, flops = (report.train_macs, report.train_flops) if train else (report.macs, report.flops)
+    program = program_of(network, batch, train, optimizer)
+    compiled = program.compile()
+    needed = program_bytes(compiled)
+    check_fits(needed, batch)
+    times = program.times(compiled, seed, repeats)
+    low, _, high = quantiles(times, n=4, method="inclusive") if len(times) > 1 else times * 3
+    return Measurement(batch, median(times), low, high, len(times), macs, flops, peak, predicted, needed)
+
+
+def compiled_bytes(network: Network, *, batch: int = 1, train: bool = False, optimizer: str = "sgd") -> int:
+    """The bytes that the compiled program takes on this device; nothing is allocated or run.
+
+    >>> from paramcount.layers.dense import Dense
+    >>> compiled_bytes(Network([Dense(8)], input=8), batch=4)  # 4 · (8 · 8 + 8 + 4 · 8 + 4 · 8)
+    544
+    """
+    return program_bytes(program_of(network, batch, train, optimizer).compile())
+
+
+def program_bytes(compiled: Any) -> int:
+    """Arguments + outputs - what both share + temporaries; `peak_memory_in_bytes` has no temporaries on a CPU."""
+    found = compiled.memory_analysis()
+    kept = found.argument_size_in_bytes + found.output_size_in_bytes - found.alias_size_in_bytes
+    return kept + found.temp_size_in_bytes
+
+
+def check_fits(needed: int, batch: int) -> None:
+    """Raise ArgumentError for more bytes than the device has, or than half of the machine's where it does not tell."""
+    limit = (jax.devices()[0].memory_stats() or {}).get("bytes_limit") or available(sys.maxsize)
+    if needed > limit:
+        message = f"a batch of {batch} would take about {binary(needed)}, and {binary(limit)} can be used"
+        raise ArgumentError(message, hint="take a smaller batch, or a smaller variant", argument="batch")
+
+
+def program_of(network: Network, batch: int, train: bool, optimizer: str) -> Program:
+    return Training(network.graph(True), batch, optimizer) if train else Program(network.graph(), batch)
+
+
+class Program:
+    """The forward computation of a batch, compiled ahead of time and run again and again."""
+
+    def __init__(self, graph: Graph, batch: int) -> None:
+        self.graph = graph
+        self.batch = batch
+        one = input_shapes(graph)
+        self.inputs = {name: jax.ShapeDtypeStruct((batch, *each.shape), each.dtype) for name, each in one.items()}
+
+    def compile(self) -> Any:
+        forward = batched(self.graph)
+        lowered = jax.jit(lambda *tensors: forward(*tensors)[0]).lower(*shapes(self.graph), self.inputs)
+        return lowered.compile()
+
+    def arguments(self, seed: int) -> tuple[Any, ...]:
+        """What the compiled program is called with."""
+        return (*initialize(self.graph, seed), self.batch_of_inputs(seed))
+
+    def batch_of_inputs(self, seed: int) -> dict[str, Any]:
+        """Random inputs, another for each example."""
+        every = list(leaves(self.graph))
+        examples = [random_inputs(self.graph, every, seed + number) for number in range(self.batch)]
+        return {name: jnp.asarray(numpy.stack([each[name] for each in examples])) for name in self.inputs}
+
+    def following(self, arguments: tuple[Any, ...], result: Any) -> tuple[Any, ...]:
+        """What it is called with after that: the same again."""
+        return arguments
+
+    def times(self, compiled: Any, seed: int, repeats: int | None) -> list[float]:
+        """The seconds of every run, after one that is not counted."""
+        arguments = self.arguments(seed)
+        arguments = self.following(arguments, jax.block_until_ready(compiled(*arguments)))
+        times: list[float] = []
+        end = perf_counter() + BUDGET
+        while len(times) < (repeats or LEAST) or (repeats is None and perf_counter() < end):
+            began = perf_counter()
+            result = jax.block_until_ready(compiled(*arguments))
+            times.append(perf_counter() - began)
+            arguments = self.following(arguments, result)
+        return times
+
+
+class Training(Program):
+    """A step of training on a batch, whose state goes from step to step in the same memory."""
+
+    def __init__(self, graph: Graph, batch: int, optimizer: str) -> None:
+        super().__init__(graph, batch)
+        self.step = Step(graph, self.loss, optimizer_of(optimizer, RATE), None, 0)
+        outputs = {label: value.shape for label, value in graph.outputs.items() if value.shape.layout != "tokens"}
+        self.classes = {label: shape.channels if shape.rank else 1 for label, shape in outputs.items()}
+        self.targets = {
+            label: jax.ShapeDtypeStruct((batch, *shape.sizes[:-1]), jnp.int32) for label, shape in outputs.items()
+        }
+
+    def loss(self, outputs: Any, targets: dict[str, Any]) -> Any:
+        outputs = outputs if isinstance(outputs, dict) else dict.fromkeys(self.graph.outputs, outputs)
+        each = [softmax_cross_entropy(with_classes(outputs[label]), found).mean() for label, found in targets.items()]
+        return sum(each, jnp.zeros(()))
+
+    def compile(self) -> Any:
+        params, buffers = shapes(self.graph)
+        trained, kept = split(self.graph, params)
+        optimizer = jax.eval_shape(self.step.optimizer.init, trained)
+        state = State(trained, kept, buffers, optimizer, jax.ShapeDtypeStruct((), jnp.int32))
+        return self.step.compiled.lower(state, self.inputs, self.targets).compile()
+
+    def arguments(self, seed: int) -> tuple[Any, ...]:
+        generator = numpy.random.default_rng(seed)
+        targets = {
+            label: jnp.asarray(generator.integers(self.classes[label], size=each.shape, dtype=numpy.int32))
+            for label, each in self.targets.items()
+        }
+        return self.step.start(*initialize(self.graph, seed)), self.batch_of_inputs(seed), targets
+
+    def following(self, arguments: tuple[Any, ...], result: Any) -> tuple[Any, ...]:
+        return (result[0], *arguments[1:])
+
+
+def with_classes(output: Any) -> Any:
+    """A batch of outputs; where each is a scalar, it is the only class."""
+    return output[:, None] if output.ndim == 1 else output

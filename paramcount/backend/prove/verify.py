@@ -1,0 +1,281 @@
+"""Proving a count: the same network is built in JAX, traced, and run once, and every figure is compared."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from math import prod
+from time import perf_counter
+from typing import Any
+
+import jax
+import numpy
+
+from paramcount.backend.prove.verification import Check, Difference, Verification
+from paramcount.backend.run.evaluate import LayerError, evaluate
+from paramcount.backend.run.initialize import Tensors, initialize, shapes, tensors
+from paramcount.backend.run.inputs import input_shapes, random_inputs
+from paramcount.backend.trace.walker import UncountedError, by_scope, in_bounds_macs, used_inputs
+from paramcount.cost.count import Report, count
+from paramcount.graph.network import Network
+from paramcount.graph.tree import Experts, Leaf, Pieces, Steps, leaves
+from paramcount.numbers.units import binary
+
+LARGEST = 4 * 2**30  # bytes that a network may take while it is run; beyond, it is traced only
+FAST_COMPILE = {"xla_backend_optimization_level": 0}  # it runs once: half the time to compile, a little more to run
+ROLES = {"weights": ("weight", "table"), "biases": ("bias",), "norms": ("norm",), "buffers": ("buffer",)}
+
+
+def verify(
+    network: Network,
+    *,
+    seed: int = 0,
+    abstract: bool | None = None,
+    train: bool = False,
+    freeze: Sequence[str] = (),
+) -> Verification:
+    """Compare a network's count with the network in JAX, layer by layer and in total.
+
+    Its tensors are initialized, one example is traced and run. With `abstract`, or where memory would not do,
+    it is traced only and nothing is allocated. With `train`, the gradient of a loss is traced too, with what `freeze`
+    matches frozen (see `count`). Raises ParamcountError where the network cannot be counted.
+
+    >>> from paramcount.layers.dense import Dense
+    >>> verify(Network([Dense(512, activation="relu"), Dense(10)], input=784)).ok
+    True
+    """
+    verifier = Verifier(network, seed)
+    verification = verifier.verification(abstract)
+    return verifier.with_training(verification, freeze) if train else verification
+
+
+class Verifier:
+    """One verification: the count, the leaves, and what has been compared so far."""
+
+    def __init__(self, network: Network, seed: int) -> None:
+        self.began = perf_counter()
+        self.network = network
+        self.seed = seed
+        self.report: Report = count(network)
+        self.graph = network.graph()
+        self.leaves = list(leaves(self.graph))
+        self.checks: list[Check] = []
+        self.differences: list[Difference] = []
+        self.results: dict[int, tuple[tuple[int, ...], ...]] = {}  # sizes of each leaf's results, as traced
+
+    def verification(self, abstract: bool | None) -> Verification:
+        needed = memory(self.report, self.leaves)
+        remark = ""
+        if abstract is None:
+            abstract = needed > available()
+            remark = f"traced only, nothing allocated: it would take about {binary(needed)}" if abstract else ""
+        elif abstract:
+            remark = "traced only, nothing allocated"
+        trees = shapes(self.graph)
+        traced = self.trace(trees)
+        if traced is None:
+            self.tensors(trees if abstract else initialize(self.graph, self.seed))
+        else:
+            lowered = traced.lower()
+            with ThreadPoolExecutor(1) as pool:
+                compiled = None if abstract else pool.submit(lowered.compile, FAST_COMPILE)
+                trees = trees if abstract else initialize(self.graph, self.seed)
+                self.tensors(trees)
+                self.work(traced.jaxpr)
+                self.usage(traced.jaxpr, trees)
+                if compiled:
+                    self.run(compiled.result(), trees)
+            self.compare_xla(traced.jaxpr, lowered)
+        seconds = perf_counter() - self.began
+        checks, differences = tuple(self.checks), tuple(self.differences)
+        return Verification(self.network.name, checks, differences, abstract, remark, seconds)
+
+    def with_training(self, verification: Verification, freeze: Sequence[str]) -> Verification:
+        """The same, and the MACs of a step of training."""
+        from paramcount.backend.prove.verify_training import compare_training
+
+        checks, differences = compare_training(self.network, freeze)
+        return replace(
+            verification,
+            checks=(*verification.checks, *checks),
+            differences=(*verification.differences, *differences),
+            seconds=perf_counter() - self.began,
+        )
+
+    def compare(self, name: str, expected: Any, found: Any) -> None:
+        self.checks.append(Check(name, expected, found, expected == found))
+
+    def differ(self, layer: str, what: str, expected: Any, found: Any) -> None:
+        self.differences.append(Difference(layer, what, expected, found))
+
+    def tensors(self, trees: tuple[Tensors, Tensors]) -> None:
+        """Every array's size against the declared, and their totals against the count."""
+        agree, wanted = 0, 0
+        sizes: Counter[str] = Counter()
+        for path, declared in tensors(self.graph).items():
+            for name, tensor in declared.items():
+                array = trees[tensor.is_buffer][path][name]
+                if array.shape == tensor.shape:
+                    agree += 1
+                else:
+                    self.differ(path, f"the sizes of {name}", tensor.shape, array.shape)
+                wanted += 1
+                sizes[tensor.param.role] += prod(array.shape)
+                sizes["trainable"] += 0 if tensor.is_buffer or tensor.frozen else prod(array.shape)
+        self.compare("tensors", wanted, agree)
+        self.compare("params", self.report.params, sum(sizes[role] for role in ("weight", "table", "bias", "norm")))
+        self.compare("trainable", self.report.trainable, sizes["trainable"])
+        for name, roles in ROLES.items():
+            self.compare(name, getattr(self.report, name), sum(sizes[role] for role in roles))
+
+    def trace(self, trees: tuple[Tensors, Tensors]) -> Any:
+        """One example through the whole network, as JAX traces it; None where a layer fails, which is a difference."""
+
+        def watch(number: int, leaf: Leaf, results: tuple[Any, ...]) -> None:
+            self.results[number] = tuple(result.shape for result in results)
+
+        def forward(params: Tensors, buffers: Tensors, inputs: dict[str, Any]) -> dict[str, Any]:
+            return evaluate(self.graph, params, buffers, inputs, watch=watch)[0]
+
+        traced = None
+        try:
+            traced = jax.jit(forward).trace(*trees, input_shapes(self.graph))
+        except LayerError as error:
+            self.differ(error.path, "its computation", "to run", f"an error: {error.__cause__}".partition("\n")[0])
+        self.compare("layers that run", self.running, len(self.results))
+        agree = elements = 0
+        for number, found in self.results.items():
+            leaf = self.leaves[number]
+            expected = tuple(value.shape.sizes for value in leaf.node.outputs)
+            found = tuple(of_all_tokens(leaf, *each) for each in zip(found, expected, strict=True))
+            agree += found == expected
+            elements += sum(map(prod, found)) * times(leaf)
+            for sizes, wanted in zip(found, expected, strict=True):
+                if sizes != wanted:
+                    self.differ(leaf.path, "the result's sizes", wanted, sizes)
+        self.compare("output shapes", self.running, agree)
+        self.compare("activations", self.report.activations, elements)
+        return traced
+
+    @property
+    def running(self) -> int:
+        """The number of leaves that run in inference."""
+        return sum(not leaf.node.training_only for leaf in self.leaves)
+
+    def work(self, jaxpr: Any) -> None:
+        """Every leaf's multiply-accumulates, in closed form and in the traced program."""
+        try:
+            scopes = by_scope(jaxpr)
+        except UncountedError as error:
+            number = re.findall(r"§(\d+)", error.scope)
+            path = self.leaves[int(number[-1])].path if number else self.network.name
+            self.differ(path, "MACs", "known operations", error.message)
+            self.compare("MACs", self.report.macs, "not countable")
+            return
+        agree = 0
+        for number, leaf in enumerate(self.leaves):
+            if leaf.node.training_only:
+                continue
+            expected = leaf.node.layer.work(*leaf.node.shapes).macs * times(leaf)
+            found = scopes.get(number, 0)
+            agree += found == expected
+            if found != expected:
+                dead = expected and not found
+                self.differ(leaf.path, "MACs", expected, "0, or its result reaches no output" if dead else found)
+        if None in scopes:
+            self.differ(self.network.name, "MACs outside of all layers", 0, scopes[None])
+        self.compare("MACs by layer", self.running, agree)
+        self.compare("MACs", self.report.macs, sum(scopes.values()))
+
+    def usage(self, jaxpr: Any, trees: tuple[Tensors, Tensors]) -> None:
+        """Every parameter and buffer reaches an output; what only exists in training, one of the graph for training."""
+        only_training = any(leaf.node.training_only for leaf in self.leaves)
+        used = self.training_usage() if only_training else used_inputs(jaxpr)
+        for what, tree in zip(("used parameters", "used buffers"), trees, strict=True):
+            names = [(path, name) for path in sorted(tree) for name in sorted(tree[path])]  # as JAX flattens them
+            reaching, used = used[: len(names)], used[len(names) :]
+            for (path, name), reaches in zip(names, reaching, strict=False):
+                if not reaches:
+                    self.differ(path, name, "used", "reaches no output")
+            if names:
+                self.compare(what, len(names), sum(reaching))
+
+    def training_usage(self) -> list[bool]:
+        """Whether each parameter and each buffer reaches an output of the graph for training."""
+        graph = self.network.graph(training=True)
+
+        def forward(params: Tensors, buffers: Tensors, inputs: dict[str, Any]) -> dict[str, Any]:
+            return evaluate(graph, params, buffers, inputs)[0]  # not in training's mode, which reads no buffers
+
+        try:
+            return used_inputs(jax.make_jaxpr(forward)(*shapes(graph), input_shapes(graph)))
+        except LayerError as error:
+            self.differ(error.path, "its computation in training", "to run", str(error.__cause__).partition("\n")[0])
+            return []
+
+    def run(self, compiled: Any, trees: tuple[Tensors, Tensors]) -> None:
+        """The outputs on random input: their sizes, and whether they are finite."""
+        outputs = jax.device_get(compiled(*trees, random_inputs(self.graph, self.leaves, self.seed)))
+        for label, value in self.graph.outputs.items():
+            found = outputs[label]
+            name = f"run: {label}"
+            finite = bool(numpy.isfinite(found).all())
+            self.compare(name, value.shape.sizes, found.shape if finite else "not finite")
+            if not finite:
+                self.differ(label, "its values on random input", "finite", "not finite")
+
+    def compare_xla(self, jaxpr: Any, lowered: Any) -> None:
+        """XLA's own cost, which is shown for comparison and never fails."""
+        cost = lowered.cost_analysis()
+        flops = cost.get("flops") if isinstance(cost, dict) else None
+        if flops is None:
+            return
+        try:
+            inside = in_bounds_macs(jaxpr)
+        except UncountedError:
+            return
+        note = (
+            f"{int(flops):,} FLOPs, and 2 × {inside:,} MACs lie in bounds\n"
+            "(XLA skips taps on padding, adds elementwise work, counts a loop's body once)"
+        )
+        self.checks.append(Check("XLA", 2 * inside, int(flops), True, note))
+
+
+def times(leaf: Leaf) -> int:
+    """How often a leaf's declared work is done: for each piece, each step, and each expert of a token."""
+    result = 1
+    for body in leaf.bodies:
+        if isinstance(body, (Pieces, Steps)):
+            result *= body.count
+        elif isinstance(body, Experts):
+            result *= body.top_k
+    return result
+
+
+def of_all_tokens(leaf: Leaf, found: tuple[int, ...], expected: tuple[int, ...]) -> tuple[int, ...]:
+    """A result's sizes; an expert's body runs on one token, and is declared on all."""
+    alone = leaf.bodies and isinstance(leaf.bodies[-1], Experts) and found != expected and found[:1] == (1,)
+    return (*expected[:1], *found[1:]) if alone else found
+
+
+def memory(report: Report, leaves: list[Leaf]) -> int:
+    """Roughly the bytes that initializing and running takes: parameters twice, values, experts gathered for tokens."""
+    gathered = 0
+    for leaf in leaves:
+        for body in leaf.bodies:
+            if isinstance(body, Experts) and body.source is not None:
+                tokens = prod(body.source.shape.spatial)
+                gathered += tokens * body.top_k * sum(param.size for param in leaf.node.params().values())
+    return 4 * (2 * (report.params + report.buffers) + 2 * report.activations + gathered)
+
+
+def available(most: int = LARGEST) -> int:
+    """How many bytes a run may take on this machine: half of its memory, and no more than `most`."""
+    try:
+        return min(most, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+    except (AttributeError, ValueError, OSError):  # no such figure on this system
+        return LARGEST

@@ -1,0 +1,73 @@
+"""What goes into a network in JAX: arrays of its inputs' shapes, abstract ones and random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import jax
+import numpy
+from jax.core import Tracer
+
+from paramcount.errors import ArgumentError, quote
+from paramcount.graph.tree import Graph, Leaf, leaves
+from paramcount.layers.embedding import Embedding
+from paramcount.layers.layer import Shape
+
+
+def abstract(shape: Shape) -> jax.ShapeDtypeStruct:
+    """An array of a shape, for tracing: whole numbers for tokens, else float32.
+
+    >>> abstract(Shape((128,), "tokens"))
+    ShapeDtypeStruct(shape=(128,), dtype=int32)
+    """
+    return jax.ShapeDtypeStruct(shape.sizes, numpy.int32 if shape.layout == "tokens" else numpy.float32)
+
+
+def input_shapes(graph: Graph) -> dict[str, jax.ShapeDtypeStruct]:
+    """The abstract inputs of a network by name."""
+    return {name: abstract(value.shape) for name, value in graph.inputs.items()}
+
+
+class Tokens(NamedTuple):
+    """An input whose tokens are looked up in a table of so many rows; `path` is that of the table."""
+
+    name: str
+    path: str
+    rows: int
+
+
+def tokens_of(graph: Graph) -> list[Tokens]:
+    """The look-ups of a network's inputs as they arrive."""
+    found = []
+    for leaf in leaves(graph):
+        if isinstance(leaf.node.layer, Embedding):
+            names = [name for name, value in graph.inputs.items() if value in leaf.node.inputs]
+            found += [Tokens(name, leaf.path, leaf.node.layer.vocab) for name in names]
+    return found
+
+
+def check_tokens(lookups: list[Tokens], x: Any) -> None:
+    """Raises ArgumentError where tokens have no row in their table; `x` are the inputs by name, or the only one."""
+    for name, path, rows in lookups:
+        tokens = x.get(name) if isinstance(x, Mapping) else x
+        if tokens is None or isinstance(tokens, Tracer):
+            continue
+        values = numpy.asarray(tokens)
+        wrong = values[(values < 0) | (values >= rows)]
+        if wrong.size:
+            message = f"{quote(name)} holds the token `{wrong[0]}`, and {quote(path)} has rows for 0 to {rows - 1}"
+            raise ArgumentError(message, "give the network a larger vocabulary, or unknown tokens a number below it")
+
+
+def random_inputs(graph: Graph, leaves: list[Leaf], seed: int) -> dict[str, numpy.ndarray]:
+    """Normal numbers; tokens below the vocabulary of the embedding that takes them, else below 2."""
+    generator = numpy.random.default_rng(seed)
+    made = {}
+    for name, value in graph.inputs.items():
+        if value.shape.layout == "tokens":
+            vocabularies = [getattr(leaf.node.layer, "vocab", 2) for leaf in leaves if value in leaf.node.inputs]
+            made[name] = generator.integers(min(vocabularies, default=2), size=value.shape.sizes, dtype=numpy.int32)
+        else:
+            made[name] = generator.standard_normal(value.shape.sizes, numpy.float32)
+    return made

@@ -1,0 +1,143 @@
+"""A walk that also counts elementwise operations, and follows parameters to what reads them.
+
+A parameter that an operation reads, through movements and calls, or whose gradient it makes, owns the operation:
+this names the layers of programs whose scopes do not, and finds the layer that a parameter belongs to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paramcount.backend.trace.primitives import ELEMENTWISE, FREE, MOVES
+from paramcount.backend.trace.products import Rule
+from paramcount.backend.trace.scopes import Stacks, standing
+from paramcount.backend.trace.walker import NO_RULE, Place, Tally, Walker
+from paramcount.errors import ArgumentError, quote
+
+Owners = dict[Any, Any]  # by variable
+
+
+class Following(Walker):
+    """`inputs` and `outputs` are the owners of the program's own, in their order; `reads` maps owners to first readers.
+
+    `trips` says how often loops run: a number, `unknown`, or one of them by scope. With `strict` an operation without
+    a rule is an error, else a tally that is marked.
+    """
+
+    def __init__(self, trips: int | str | dict[str, Any] | None = None, strict: bool = True) -> None:
+        super().__init__()
+        self.given = trips
+        self.unused = set(trips) if isinstance(trips, dict) else set()
+        self.strict = strict
+        self.owners: Owners = {}  # of the variables that are parameters, moved at most
+        self.wanted: Owners = {}  # of those that end as a parameter's gradient or its next value
+        self.reads: dict[Any, Stacks] = {}  # the name stacks of what reads a parameter first
+
+    def trace(self, jaxpr: Any, inputs: list[Any], constants: list[Any], outputs: list[Any]) -> None:
+        """Walk the whole program, whose inputs, constants and results have these owners."""
+        self.follow(jaxpr, Place(), inputs, outputs, constants)
+
+    def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = ()) -> None:
+        inputs = [lookup(self.owners, each) for each in operands]
+        outputs = [lookup(self.wanted, each) for each in results]
+        owners = self.follow(jaxpr, place, inputs, outputs)
+        if len(results) == len(jaxpr.outvars):
+            self.owners.update(
+                (result, owner)
+                for result, inner in zip(results, jaxpr.outvars, strict=True)
+                if (owner := lookup(owners, inner)) is not None
+            )
+
+    def follow(
+        self, jaxpr: Any, place: Place, inputs: list[Any], outputs: list[Any], constants: list[Any] | None = None
+    ) -> Owners:
+        around = self.owners, self.wanted
+        self.owners = paired(jaxpr.invars, inputs) | paired(jaxpr.constvars, constants or [])
+        self.wanted = demands(jaxpr, paired(jaxpr.outvars, outputs))
+        super().program(jaxpr, place)
+        owners = self.owners
+        self.owners, self.wanted = around
+        return owners
+
+    def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
+        self.add(eqn, place, macs=rule(eqn))
+
+    def free(self, eqn: Any, place: Place) -> None:
+        name = eqn.primitive.name
+        if name in MOVES:
+            owner = lookup(self.owners, eqn.invars[0]) if eqn.invars else None
+            if owner is not None:
+                self.owners.update((variable, owner) for variable in eqn.outvars)
+            return
+        operations = FREE[name](eqn)
+        if operations:
+            self.add(eqn, place, elementwise=operations)
+
+    def add(self, eqn: Any, place: Place, macs: int = 0, elementwise: int = 0, **more: Any) -> None:
+        owner = None
+        for variable in eqn.invars:
+            found = lookup(self.owners, variable)
+            if found is not None:
+                owner = found
+                self.reads.setdefault(found, place.inside(eqn).stacks)
+        if owner is None:
+            owner = next((found for each in eqn.outvars if (found := lookup(self.wanted, each)) is not None), None)
+        stacks, times = place.inside(eqn).stacks, place.times
+        tally = Tally(stacks, eqn.primitive.name, macs * times, times, elementwise * times, eqn, owner, **more)
+        self.tallies.append(tally)
+
+    def note(self, eqn: Any, place: Place, text: str, uncounted: bool = False) -> None:
+        self.add(eqn, place, note=text, uncounted=uncounted)
+
+    def uncounted(self, eqn: Any, place: Place, message: str = NO_RULE, hint: str = "", scope: str = "") -> None:
+        name = eqn.primitive.name
+        if self.strict:
+            hint = hint or f'register_rule("{name}", lambda eqn: macs), or trace with strict=False'
+            super().uncounted(eqn, place, message, hint, scope)
+        self.note(eqn, place, f"uncounted: {message.format(quote(name))}", uncounted=True)
+
+    def trips(self, eqn: Any, place: Place) -> int | str | None:
+        """How often a `while` runs, by its scope `trips=N`, else by the longest scope that `trips` names."""
+        by_scope = super().trips(eqn, place)
+        if by_scope is not None:
+            return by_scope
+        if not isinstance(self.given, dict):
+            return self.given
+        path = "/" + "/".join(standing(place.inside(eqn).stacks).path) + "/"
+        named = [scope for scope in self.given if f"/{scope.strip('/')}/" in path]
+        self.unused.difference_update(named)
+        return self.given[max(named, key=len)] if named else None
+
+    def check_trips(self) -> None:
+        """Raises ArgumentError where `trips` names a scope without a loop."""
+        for scope in sorted(self.unused):
+            hint = "give the scope as the report's rows show it"
+            raise ArgumentError(f"`trips` names {quote(scope)}, where no `while` runs", hint=hint, argument="trips")
+
+
+def lookup(owners: Owners, variable: Any) -> Any:
+    """A variable's owner; a literal has none."""
+    return None if hasattr(variable, "val") else owners.get(variable)
+
+
+def paired(variables: list[Any], owners: list[Any]) -> Owners:
+    """Owners by variable, where there is one for each."""
+    if len(variables) != len(owners):
+        return {}
+    return {v: owner for v, owner in zip(variables, owners, strict=True) if owner is not None and not hasattr(v, "val")}
+
+
+def demands(jaxpr: Any, wanted: Owners) -> Owners:
+    """The owners of all that becomes one of the wanted results, by movements and by operations element by element."""
+    if not wanted:
+        return wanted
+    for eqn in reversed(jaxpr.eqns):
+        name = eqn.primitive.name
+        owner = next((found for each in eqn.outvars if (found := wanted.get(each)) is not None), None)
+        if owner is None or not (name in MOVES or name in ELEMENTWISE):
+            continue
+        result = eqn.outvars[0].aval
+        for variable in eqn.invars[:1] if name in MOVES else eqn.invars:
+            if not hasattr(variable, "val") and (name in MOVES or variable.aval.shape == result.shape):
+                wanted.setdefault(variable, owner)
+    return wanted

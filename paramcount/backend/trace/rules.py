@@ -1,0 +1,48 @@
+"""The rules that count contractions, by primitive, and how users add one of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paramcount.backend.trace.factorizations import FACTORIZATIONS
+from paramcount.backend.trace.products import PRODUCTS, Rule
+from paramcount.errors import ArgumentError, quote
+
+CONTRACTIONS: dict[str, Rule] = PRODUCTS | FACTORIZATIONS
+registered: dict[str, Rule] = {}
+
+
+def register_rule(name: str, rule: Rule | None) -> None:
+    """Count a primitive or an FFI target by a rule of your own: a function of its equation that gives its MACs.
+
+    The equation's `invars` and `outvars` have shapes, `eqn.invars[0].aval.shape`, and `params` its settings. A rule
+    also replaces the one that there is; None takes it back. Raises ArgumentError for a rule that is no function.
+
+    >>> import jax, jax.numpy as jnp
+    >>> from paramcount.backend.trace.trace import trace
+    >>> x = jax.ShapeDtypeStruct((8, 4), jnp.float32)
+    >>> register_rule("my_gram", lambda eqn: 4 * 4 * 8)
+    >>> trace(lambda x: jax.ffi.ffi_call("my_gram", jax.ShapeDtypeStruct((4, 4), x.dtype))(x), x).macs
+    128
+    >>> register_rule("my_gram", None)
+    """
+    if rule is None:
+        registered.pop(name, None)
+    elif not isinstance(name, str) or not callable(rule):
+        message = f"a rule is a primitive's name and a function, not {quote(repr(name))} and {quote(repr(rule))}"
+        raise ArgumentError(message, hint='register_rule("name", lambda eqn: macs)')
+    else:
+        registered[name] = checked(name, rule)
+
+
+def checked(name: str, rule: Rule) -> Rule:
+    """The rule, whose figure is refused where it is no whole number."""
+
+    def macs(eqn: Any) -> int:
+        found = rule(eqn)
+        if type(found) is not int or found < 0:
+            message = f"the rule of {quote(name)} gives {quote(repr(found))}, which is no whole number of MACs"
+            raise ArgumentError(message, hint="give an int of at least 0; `//` keeps a division whole")
+        return found
+
+    return macs

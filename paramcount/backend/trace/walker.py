@@ -1,0 +1,313 @@
+"""The multiply-accumulates of a traced JAX program, exact and by scope: its jaxpr is walked, nothing is run.
+
+Every primitive is a contraction that a rule counts, a structure that is looked into, or known to be free of
+multiply-accumulates. Anything else is an error, so that no operation is ever dropped silently.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any, NamedTuple
+
+from jax.interpreters.partial_eval import dce_jaxpr
+
+from paramcount.backend.trace.primitives import FREE
+from paramcount.backend.trace.products import Rule, convolution_in_bounds
+from paramcount.backend.trace.rules import CONTRACTIONS, registered
+from paramcount.backend.trace.scopes import Stacks, named_trips, written
+from paramcount.errors import ParamcountError, quote
+
+UNKNOWN = "unknown"
+NO_RULE = "no rule says what {} costs"
+
+
+class Tally(NamedTuple):
+    """One operation, or several that stand in one place: its name stacks, and its work over all the times it runs."""
+
+    stacks: Stacks
+    primitive: str
+    macs: int
+    times: int
+    elementwise: int = 0
+    equation: Any = None
+    owner: Any = None  # of the parameter that it reads, or whose gradient it makes
+    note: str = ""
+    uncounted: bool = False
+
+    @property
+    def scope(self) -> str:
+        """The name stack as JAX writes it."""
+        return written(self.stacks)
+
+
+class UncountedError(ParamcountError):
+    """The program holds an operation whose multiply-accumulates are not known."""
+
+    def __init__(self, primitive: str, scope: str, message: str = NO_RULE, hint: str = "") -> None:
+        where = f" in {quote(scope)}" if scope else ""
+        super().__init__(message.format(quote(primitive)) + where, hint=hint)
+        self.primitive = primitive
+        self.scope = scope
+
+
+def count_macs(closed_jaxpr: Any) -> int:
+    """The multiply-accumulates of a traced program; raises UncountedError where one operation has no rule.
+
+    >>> import jax, jax.numpy as jnp
+    >>> count_macs(jax.make_jaxpr(jnp.matmul)(jnp.ones((25, 16)), jnp.ones((16, 9))))
+    3600
+    """
+    return sum(tally.macs for tally in walk(closed_jaxpr))
+
+
+def in_bounds_macs(closed_jaxpr: Any) -> int:
+    """The same, but a convolution's taps on padding and on inserted zeros are left out, as XLA's cost analysis does.
+
+    >>> import jax
+    >>> same = lambda x, w: jax.lax.conv(x, w, (1, 1), "SAME")
+    >>> traced = jax.make_jaxpr(same)(jax.numpy.ones((1, 1, 4, 4)), jax.numpy.ones((2, 1, 2, 2)))
+    >>> count_macs(traced), in_bounds_macs(traced)
+    (128, 98)
+    """
+    rules = {**CONTRACTIONS, "conv_general_dilated": convolution_in_bounds}
+    return sum(tally.macs for tally in walk(closed_jaxpr, rules))
+
+
+def by_scope(closed_jaxpr: Any, pattern: str = r"§(\d+)") -> dict[int | None, int]:
+    """The multiply-accumulates under each sentinel scope; None is for those under no sentinel.
+
+    The innermost sentinel gets them, seen through vmap, jvp and transpose; the pattern's group is its number.
+
+    >>> import jax
+    >>> def f(x):
+    ...     with jax.named_scope("§17"):
+    ...         return x @ x
+    >>> by_scope(jax.make_jaxpr(jax.vmap(f))(jax.numpy.ones((7, 3, 3))))
+    {17: 189}
+    """
+    find = re.compile(pattern).findall
+    result: Counter[int | None] = Counter()
+    for tally in walk(closed_jaxpr):
+        found = find(tally.scope)
+        result[int(found[-1]) if found else None] += tally.macs
+    return dict(result)
+
+
+def used_inputs(closed_jaxpr: Any) -> list[bool]:
+    """For every flat input of a traced program, whether any output depends on it.
+
+    >>> import jax
+    >>> used_inputs(jax.make_jaxpr(lambda a, b: a + 1)(1.0, 2.0))
+    [True, False]
+    """
+    return alive(closed_jaxpr)[1]
+
+
+def walk(closed_jaxpr: Any, rules: Mapping[str, Rule] | None = None) -> list[Tally]:
+    """Every contraction that an output depends on, in the program's order; raises UncountedError."""
+    walker = Walker(rules)
+    walker.program(alive(closed_jaxpr)[0], Place())
+    return walker.tallies
+
+
+def alive(closed_jaxpr: Any) -> tuple[Any, list[bool]]:
+    """The program without its dead code, and which inputs it still reads."""
+    return dce_jaxpr(closed_jaxpr.jaxpr, [True] * len(closed_jaxpr.jaxpr.outvars))
+
+
+class Place(NamedTuple):
+    """Where a program is called from, and how many times it runs in all."""
+
+    stacks: Stacks = ()
+    times: int = 1
+
+    def inside(self, eqn: Any) -> Place:
+        """The place of an equation's own inner program, whose scopes are relative to the call."""
+        stack = eqn.source_info.name_stack
+        return Place((*self.stacks, stack), self.times) if stack.stack else self
+
+    def repeated(self, times: int) -> Place:
+        return Place(self.stacks, self.times * times)
+
+
+class Walker:
+    """One walk over a program and all those inside it, which collects a tally of each contraction.
+
+    `operands` and `results` are the variables of a call that correspond to the inner program's, for walks that
+    follow values into it.
+    """
+
+    def __init__(self, rules: Mapping[str, Rule] | None = None) -> None:
+        self.rules = {**(CONTRACTIONS if rules is None else rules), **registered}
+        self.tallies: list[Tally] = []
+
+    def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = ()) -> None:
+        for eqn in jaxpr.eqns:
+            self.equation(eqn, place)
+
+    def equation(self, eqn: Any, place: Place) -> None:
+        name = eqn.primitive.name
+        if name in self.rules:
+            self.contraction(eqn, place, self.rules[name])
+        elif name in FREE:
+            self.free(eqn, place)
+        elif name in CALLS:
+            self.program(opened(eqn.params[CALLS[name]]), place.inside(eqn), eqn.invars, eqn.outvars)
+        elif name in STRUCTURES:
+            STRUCTURES[name](self, eqn, place)
+        else:
+            self.uncounted(eqn, place)
+
+    def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
+        self.tallies.append(Tally(place.inside(eqn).stacks, eqn.primitive.name, rule(eqn) * place.times, place.times))
+
+    def free(self, eqn: Any, place: Place) -> None:
+        """An operation without a multiply-accumulate."""
+
+    def note(self, eqn: Any, place: Place, text: str, uncounted: bool = False) -> None:
+        """Something to know of an operation."""
+
+    def uncounted(self, eqn: Any, place: Place, message: str = NO_RULE, hint: str = "", scope: str = "") -> None:
+        raise UncountedError(eqn.primitive.name, scope or written(place.inside(eqn).stacks), message, hint)
+
+    def trips(self, eqn: Any, place: Place) -> int | str | None:
+        """How often a `while` runs, if its scope says so."""
+        return named_trips(place.inside(eqn).stacks)
+
+    def collected(self, run: Callable[[], Any]) -> list[Tally]:
+        """The tallies of a part of the walk, kept apart."""
+        before, self.tallies = self.tallies, []
+        run()
+        found, self.tallies = self.tallies, before
+        return found
+
+
+def opened(jaxpr: Any) -> Any:
+    """The bare jaxpr: some primitives hold it closed over its constants, and some do not."""
+    return getattr(jaxpr, "jaxpr", jaxpr)
+
+
+def scan(walker: Walker, eqn: Any, place: Place) -> None:
+    inner = place.inside(eqn).repeated(eqn.params["length"])
+    walker.program(opened(eqn.params["jaxpr"]), inner, eqn.invars, eqn.outvars)
+
+
+def largest_branch(walker: Walker, eqn: Any, place: Place) -> None:
+    """The branch with the most MACs counts, and of those the one with the most elementwise operations."""
+
+    def found(branch: Any) -> list[Tally]:
+        inner = place.inside(eqn)
+        return walker.collected(lambda: walker.program(opened(branch), inner, eqn.invars[1:], eqn.outvars))
+
+    branches = [found(branch) for branch in eqn.params["branches"]]
+    macs = [sum(tally.macs for tally in tallies) for tallies in branches]
+    work = [(count, sum(tally.elementwise for tally in each)) for count, each in zip(macs, branches, strict=True)]
+    walker.tallies += branches[work.index(max(work))]
+    if len(set(macs)) > 1:
+        walker.note(eqn, place, f"largest of {len(macs)} branches: {', '.join(f'{each:,}' for each in macs)} MACs")
+
+
+def repeat_until(walker: Walker, eqn: Any, place: Place) -> None:
+    """So many trips of the body, and the condition once more; where nobody says how many, only what holds none."""
+    trips = walker.trips(eqn, place)
+    cond, body = (opened(eqn.params[f"{part}_jaxpr"]) for part in ("cond", "body"))
+    skipped, constants = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+    carried = eqn.invars[skipped + constants :]
+    inner = place.inside(eqn)
+
+    def both(trips: int, tests: int) -> list[Tally]:
+        def run() -> None:
+            walker.program(cond, inner.repeated(tests), [*eqn.invars[:skipped], *carried])
+            walker.program(body, inner.repeated(trips), eqn.invars[skipped:], eqn.outvars)
+
+        return walker.collected(run)
+
+    if isinstance(trips, int):
+        walker.tallies += both(trips, trips + 1)
+        return
+    found = both(1, 1)
+    contracting = [tally for tally in found if tally.macs or tally.uncounted]
+    if not contracting:
+        if any(tally.elementwise for tally in found):
+            walker.note(eqn, place, "elementwise operations of a `while` are not counted")
+        return
+    if trips == UNKNOWN:
+        each = sum(tally.macs for tally in found)
+        walker.note(eqn, place, f"unknown trips of {each:,} MACs each", uncounted=True)
+        return
+    walker.uncounted(
+        eqn,
+        place,
+        "nothing says how often {} runs its " + contracting[0].primitive,
+        "give `trips`, put it into jax.named_scope('trips=10'), or use `lax.scan`",
+        contracting[0].scope,
+    )
+
+
+def on_each_device(walker: Walker, eqn: Any, place: Place) -> None:
+    """One device's program, as often as the mesh has devices along the axes it is mapped over."""
+    params = eqn.params
+    axes = params.get("newly_manual_axes", params.get("manual_axes"))
+    sizes = dict(params["mesh"].shape)
+    devices = prod(size for axis, size in sizes.items() if not axes or axis in axes)
+    walker.program(opened(params["jaxpr"]), place.inside(eqn).repeated(devices), eqn.invars, eqn.outvars)
+
+
+def kernel(walker: Walker, eqn: Any, place: Place) -> None:
+    """A Pallas kernel, once for each point of its grid."""
+    grid = eqn.params["grid_mapping"].grid
+    if all(isinstance(size, int) for size in grid):
+        walker.program(opened(eqn.params["jaxpr"]), place.inside(eqn).repeated(prod(grid)))
+    else:
+        hint = 'give the grid sizes that are known when tracing, or register_rule("pallas_call", ...)'
+        walker.uncounted(eqn, place, "the grid of {} depends on values", hint)
+
+
+def linear_solve(walker: Walker, eqn: Any, place: Place) -> None:
+    """The solver that is given; the operator and the transposed solver are for gradients."""
+    walker.program(opened(eqn.params["jaxprs"].solve), place.inside(eqn))
+
+
+def foreign(walker: Walker, eqn: Any, place: Place) -> None:
+    """A call of compiled code, which has a rule by the name of its target, or none."""
+    target = eqn.params["target_name"]
+    if target in walker.rules:
+        walker.contraction(eqn, place, walker.rules[target])
+    else:
+        hint = f'register_rule("{target}", lambda eqn: macs)'
+        walker.uncounted(eqn, place, f"no rule says what {{}} of {quote(target)} costs", hint)
+
+
+STRUCTURES: dict[str, Callable[[Walker, Any, Place], None]] = {
+    "scan": scan,
+    "cond": largest_branch,
+    "while": repeat_until,
+    "shard_map": on_each_device,
+    "pallas_call": kernel,
+    "custom_linear_solve": linear_solve,
+    "ffi_call": foreign,
+}
+
+# Primitives that run one inner program once, and the parameter that holds it. JAX renames them now and then.
+CALLS = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "closed_call": "call_jaxpr",
+    "remat": "jaxpr",
+    "remat2": "jaxpr",
+    "checkpoint": "jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "custom_vjp_call_jaxpr": "fun_jaxpr",
+    "custom_vmap_call": "call",
+    "custom_partitioning": "call",
+    "composite": "jaxpr",
+    "linear_call": "callee",
+    "run_scoped": "jaxpr",
+    "run_state": "jaxpr",
+}

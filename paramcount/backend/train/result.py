@@ -1,0 +1,104 @@
+"""What came of a training: the trained tensors, every epoch's figures, and how fast it went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, NamedTuple
+
+from paramcount.errors import printable
+from paramcount.numbers.units import decimal
+
+
+class Epoch(NamedTuple):
+    """One pass over the data. `train` and `test` are scores after it, from 0 to 1; None where none was asked for.
+
+    `loss` is the mean over the examples as they were trained; `seconds` are those of training alone, not of scoring.
+    """
+
+    number: int
+    loss: float
+    train: float | None
+    test: float | None
+    seconds: float
+    examples: int
+
+    def __str__(self) -> str:
+        named = (("train", self.train), ("test", self.test))
+        scores = [f"{name} {score:.4f}" for name, score in named if score is not None]
+        rate = f"{self.examples / self.seconds:,.0f} examples/s" if self.seconds else ""
+        return "  ".join([f"epoch {self.number}", f"loss {self.loss:.4f}", *scores, f"{self.seconds:.2f} s", rate])
+
+
+class Reduction(NamedTuple):
+    """The bytes of one step that are summed over the devices: those of the compiled program, and as predicted.
+
+    Predicted are 4 bytes for each trained number's gradient, for the loss, and for the batch norms' `statistics`: of
+    each channel 5, or 2 where nothing that is trained is upstream. `compiled` is None where the program does not say.
+    """
+
+    devices: int
+    compiled: int | None
+    trained: int
+    statistics: int = 0
+
+    @property
+    def predicted(self) -> int:
+        return 4 * (self.trained + 1 + self.statistics)
+
+    @property
+    def ring(self) -> int | None:
+        """The bytes that each device sends where they stand in a ring: 2 (n - 1) / n of what is summed."""
+        return None if self.compiled is None else 2 * (self.devices - 1) * self.compiled // self.devices
+
+    def __str__(self) -> str:
+        statistics = f" + {self.statistics:,} of batch norms" if self.statistics else ""
+        predicted = f"predicted 4 · ({self.trained:,} + 1{statistics}) = {self.predicted:,}"
+        if self.compiled is None:
+            return f"all-reduce over {self.devices} devices: {predicted} bytes a step; the program does not say"
+        measured = f"{self.compiled:,} bytes a step in the compiled program, {predicted}"
+        return f"all-reduce over {self.devices} devices: {measured}; in a ring each sends {self.ring:,}"
+
+
+@dataclass(frozen=True)
+class Training:
+    """A trained network. `params` and `buffers` are arrays by path and name, as `Network.apply` takes them.
+
+    `flops` are those of one example's step of training, as counted. `peak` is this machine's fastest matrix product in
+    FLOP/s, where it was measured. The first `resumed` epochs were of earlier runs. `str()` is a summary.
+    """
+
+    name: str
+    params: Mapping[str, Mapping[str, Any]]
+    buffers: Mapping[str, Mapping[str, Any]]
+    epochs: tuple[Epoch, ...]
+    flops: int
+    resumed: int = 0
+    peak: float | None = None
+    reduction: Reduction | None = None
+
+    @property
+    def rate(self) -> float | None:
+        """The FLOP/s of this run's fastest epoch, by the counted FLOPs; None where it had none."""
+        own = self.epochs[self.resumed :]
+        return max((self.flops * each.examples / each.seconds for each in own if each.seconds), default=None)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write parameters and buffers to a safetensors file, as `load_checkpoint` reads it; raises ArgumentError."""
+        from paramcount.backend.train.checkpoint import save
+
+        save(path, {"params": self.params, "buffers": self.buffers}, {})
+
+    def __str__(self) -> str:
+        lines = [f"{printable(self.name)}: {self.flops:,} FLOPs for an example's step of training"]
+        if self.rate:
+            share = f", {self.rate / self.peak:.0%} of a large matrix product's {flops(self.peak)}" if self.peak else ""
+            lines.append(f"fastest epoch: {flops(self.rate)}{share}")
+        if self.reduction:
+            lines.append(str(self.reduction))
+        return "\n".join(lines)
+
+
+def flops(rate: float) -> str:
+    return f"{decimal(round(rate))}FLOP/s"

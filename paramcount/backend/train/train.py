@@ -1,0 +1,151 @@
+"""Training a network on batches: epochs of steps, scores after each, checkpoints that a later run goes on from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from os import PathLike
+from time import perf_counter
+from typing import Any
+
+import jax
+import numpy
+
+from paramcount.backend.loss.losses import softmax_cross_entropy
+from paramcount.backend.loss.metrics import accuracy
+from paramcount.backend.train.optimizers import optimizer as optimizer_of
+from paramcount.backend.train.parallel import Devices
+from paramcount.backend.train.progress import Progress
+from paramcount.backend.train.result import Epoch, Training
+from paramcount.backend.train.start import check_unused, check_writable, first_values, keep, resumed
+from paramcount.backend.train.step import Scorer, Step
+from paramcount.backend.train.trainer import Trainer, of_epoch
+from paramcount.cost.count import count
+from paramcount.errors import ArgumentError, CheckError, quote
+from paramcount.graph.freeze import training_graph
+from paramcount.graph.network import Network
+
+
+def train(
+    network: Network,
+    batches: Iterable[tuple[Any, Any]],
+    *,
+    epochs: int = 1,
+    loss: Callable[[Any, Any], Any] = softmax_cross_entropy,
+    metric: Callable[[Any, Any], Any] | None = None,
+    test: Iterable[tuple[Any, Any]] | None = None,
+    optimizer: Any = "sgd",
+    learning_rate: Any = None,
+    init: Mapping[str, Mapping[str, Any]] | Callable[[str, str, tuple[int, ...]], Any] | None = None,
+    transform: Callable[[Any], Any] | None = None,
+    freeze: Sequence[str] = (),
+    seed: int = 0,
+    devices: int = 1,
+    staleness: int = 0,
+    checkpoint: str | PathLike[str] | None = None,
+    resume: bool = False,
+    on_epoch: Callable[[Epoch], None] | None = None,
+    progress: bool = False,
+) -> Training:
+    """Train a network in JAX on batches of inputs and targets, `(x, y)`, and give the trained tensors.
+
+    `batches` is any iterable of arrays with a leading axis (of NumPy, PyTorch or JAX), begun anew each epoch; where it
+    has a method `epoch(number)`, that gives the epoch's. `x` is one array, or several by the names of the inputs.
+
+    `loss(outputs, y)` is a number, or an array of which the mean is taken; by default the softmax cross entropy of
+    class numbers or dense labels, scored by accuracy. Another loss is scored by `metric(outputs, y)`, whose mean over
+    the batches, weighted by their examples, is the score. `test` are batches to score only. `optimizer` is a name (sgd,
+    momentum, adam) with a learning rate or a schedule (0.01), or any transformation of optax, which has its own. `init`
+    gives first values: arrays by path and name, or a function of path, name and sizes, whose None leaves the usual
+    value. `transform(x)` makes the network's inputs, inside the compiled step. `freeze` is as in `count`.
+
+    With `devices`, each batch is divided over that many. With `staleness` n, every gradient is taken at the parameters
+    of n updates ago: a simulation of workers that train asynchronously. After each epoch all is written to the file
+    `checkpoint`, which must be new, and `resume` goes on from there to the same result. `on_epoch` is told of each
+    epoch; `progress` shows a line.
+
+    Raises ArgumentError for what does not fit, ShapeError for batches of other sizes, and CheckError when the loss is
+    no number any more. Needs optax; with a checkpoint, safetensors; with progress, tqdm.
+
+    >>> x = numpy.eye(4, dtype=numpy.float32)
+    >>> from paramcount.layers.dense import Dense
+    >>> result = train(Network([Dense(4)], input=4), [(x, numpy.arange(4))], epochs=20, learning_rate=1.0)
+    >>> result.epochs[-1].train
+    1.0
+    """
+    whole("epochs", epochs, at_least=1)
+    whole("staleness", staleness, at_least=0)
+    if resume and checkpoint is None:
+        raise ArgumentError("there is nothing to resume", "name the checkpoint", argument="resume")
+    if not isinstance(network, Network):
+        hint = "give what `load` returns, or a Network of layers on an input"
+        raise ArgumentError(f"{quote(repr(network))} is not a network", hint)
+    check_batches("batches", batches, epochs)
+    check_functions(loss=loss, metric=metric, transform=transform, on_epoch=on_epoch)
+    if metric is None and loss is softmax_cross_entropy:
+        metric = accuracy
+    if test is not None:
+        check_batches("test", test, epochs)
+        if metric is None:
+            raise ArgumentError("nothing tells how to score `test`", "give a metric beside the loss", argument="metric")
+    flops = count(network, train=True, freeze=freeze).train_flops
+    graph = training_graph(network, freeze)
+    if loss is softmax_cross_entropy and len(graph.outputs) > 1:
+        names = ", ".join(map(quote, graph.outputs))
+        hint = f"give a `loss(outputs, y)` of a mapping with {names}"
+        raise ArgumentError("the network has several outputs", hint, argument="loss")
+    held = Devices(devices)
+    step = Step(graph, loss, optimizer_of(optimizer, learning_rate), transform, seed, held.everywhere)
+    state = step.start(*first_values(graph, init, seed), staleness)
+    name = optimizer if isinstance(optimizer, str) else "a transformation of optax"
+    done: tuple[Epoch, ...] = ()
+    if checkpoint is not None:
+        if jax.process_index() == 0:
+            check_writable(checkpoint)
+        if resume:
+            state, done = resumed(checkpoint, graph, state, seed, name)
+        else:
+            check_unused(checkpoint)
+    scorer = Scorer(network, metric, transform, held.settled) if metric else None
+    trainer = Trainer(step, scorer, held, state, flops)
+    before = len(done)
+    for number in range(before, epochs):
+        began = perf_counter()
+        mean, examples = trainer.epoch(of_epoch(batches, number), Progress(progress, number, epochs, batches))
+        seconds = perf_counter() - began
+        if not isfinite(mean):
+            hint = "a smaller learning rate, inputs of another scale, or labels that the loss can take"
+            raise CheckError(f"the loss of epoch {number} is {mean}; nothing was written", hint)
+        train_score = None if isinstance(batches, Iterator) else trainer.score(batches, number)
+        done = (*done, Epoch(number, mean, train_score, trainer.score(test, number), seconds, examples))
+        if checkpoint is not None and jax.process_index() == 0:
+            keep(checkpoint, trainer.state, seed, name, done)
+        if on_epoch:
+            on_epoch(done[-1])
+    state = trainer.state
+    reduction = trainer.reduction()
+    return Training(network.name, state.all_params, state.buffers, done, flops, before, reduction=reduction)
+
+
+def check_batches(name: str, batches: Any, epochs: int) -> None:
+    """Raises ArgumentError for what cannot be gone through, or not often enough."""
+    if isinstance(batches, (Mapping, str)) or not isinstance(batches, Iterable):
+        hint = "Batches(x, y, 128) makes them of arrays"
+        raise ArgumentError(f"`{name}` are pairs (x, y), not {quote(type(batches).__name__)}", hint, argument=name)
+    if isinstance(batches, Iterator) and epochs > 1:
+        hint = "give a list of them, or one epoch"
+        raise ArgumentError(f"`{name}` can be gone through only once", hint, argument=name)
+
+
+def check_functions(**functions: Any) -> None:
+    """Raises ArgumentError for what cannot be called; all but the loss may be None."""
+    for name, function in functions.items():
+        if not callable(function) and (function is not None or name == "loss"):
+            raise ArgumentError(f"`{name}` is a function, not {quote(repr(function))}", argument=name)
+
+
+def whole(name: str, given: Any, at_least: int) -> None:
+    """Raises ArgumentError for what is no whole number, or too small."""
+    if not isinstance(given, (int, numpy.integer)) or isinstance(given, bool) or given < at_least:
+        message = f"{name} must be a whole number of at least {at_least}, not {quote(given)}"
+        raise ArgumentError(message, argument=name)

@@ -1,0 +1,250 @@
+"""`paramcount sweep`: many variants at once; `paramcount solve`: the largest that a budget allows."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from paramcount.cli.main import Parser, at_least_one, complain, load_plugins
+from paramcount.cli.values import amount, number, scalar, setting
+from paramcount.cost.figures import Figures
+from paramcount.errors import ArgumentError, quote
+from paramcount.numbers.units import grouped
+
+if TYPE_CHECKING:
+    from paramcount.language.language import SpecSyntax
+    from paramcount.sweeps.result import Sweep
+
+SWEEP = """\
+A variable takes a range with both ends (`width=0.35:1.4:0.05`, `depth=2:8`), values between commas, lists in
+brackets, or one value or expression for all. `depths[2]=4:23` is one entry of a list, `depths[*]=2,3,4` each of them.
+
+examples:
+  paramcount sweep mobilenet_v2 width=0.35:1.4:0.05 resolution=96,128,160,192,224
+  paramcount sweep mobilenet_v2 width=0.5:1.5:0.01 --where "macs < 300e6" --sort params --top 5
+  paramcount sweep vit width=192:1024:64 heads=width//64 depth=4:24 --pareto params,-macs
+  paramcount sweep resnet "depths[*]=2:12" --random 10000 --seed 7 --output resnets.csv
+"""
+SOLVE = """\
+examples:
+  paramcount solve mobilenet_v2 width --max-macs 300M
+  paramcount solve llama depth --max-params 3G --set d=1024
+"""
+ROWS = 10
+BUDGETS = tuple(Figures._fields)
+
+
+def sweep_parser() -> Parser:
+    parser = Parser(
+        prog="paramcount sweep",
+        usage="paramcount sweep SPEC[:VARIANT] NAME=VALUES ... [options]",
+        description="Count every combination of the values of a spec's variables.",
+        epilog=SWEEP,
+    )
+    add = parser.add_argument
+    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec, a file or -, and one of its variants")
+    add("settings", metavar="NAME=VALUES", nargs="*", help="the values of a variable")
+    add("--variant", metavar="V", help="the variant")
+    add("--paired", action="store_true", help="the first values of all variables together, then the second, ...")
+    add("--random", metavar="N", type=at_least_one, help="draw N points instead of taking all")
+    add("--seed", metavar="S", type=int, default=0, help="of the drawing (default 0)")
+    add("--where", metavar="CONDITION", help='keep the rows for which it holds: "params < 5e6 and macs / params > 80"')
+    add("--pareto", metavar="A,B", help="only rows that no other beats in two columns, less is better, of -B more")
+    add("--sort", metavar="COLUMN", help="order the rows, from the largest")
+    add("--ascending", action="store_true", help="order them from the smallest")
+    add("--top", metavar="N", type=at_least_one, help=f"how many rows to show (default {ROWS})")
+    add("--columns", metavar="A,B", help="the columns, instead of the usual ones")
+    add("--output", metavar="FILE", help="write all rows to a .csv, .json or .parquet file")
+    add("--plot", metavar="FILE", help="draw params by MACs, or what the rows are chosen by: .svg, .png or .pdf")
+    add("--dask", metavar="ADDRESS", help="count on the workers of a Dask scheduler: tcp://HOST:PORT")
+    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
+    return parser
+
+
+def solve_parser() -> Parser:
+    parser = Parser(
+        rule="one spec and one variable at a time",
+        prog="paramcount solve",
+        usage="paramcount solve SPEC[:VARIANT] NAME --max-macs 300M [options]",
+        description="Find the largest value of a variable within a budget, and count the network there.",
+        epilog=SOLVE,
+    )
+    add = parser.add_argument
+    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec, a file or -, and one of its variants")
+    add("name", metavar="NAME", help="the variable")
+    add("--variant", metavar="V", help="the variant")
+    add("--set", metavar="NAME=VALUE", action="append", default=[], help="set another variable; may come again")
+    add("--low", metavar="X", help="the smallest value to try (default: one step)")
+    add("--high", metavar="X", help="the largest value to try (default: beyond the budget)")
+    add("--step", metavar="X", help="between the values (default 1, or 0.01 of a fraction)")
+    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
+    for name in BUDGETS:
+        add(
+            f"--max-{name.replace('_', '-')}",
+            metavar="N",
+            help=argparse.SUPPRESS
+            if name != "macs"
+            else "the most MACs: 300M, 5e9; so too --max-params, --max-param-bytes 14MiB, and every other figure",
+        )
+    return parser
+
+
+def run_sweep(arguments: list[str]) -> int:
+    """Count the variants, show the best rows, and write all to a file."""
+    options, left = sweep_parser().parse_known_args(arguments)
+    settings = options.settings + [word for word in left if "=" in word and not word.startswith("-")]
+    sweep_parser().parse([options.spec, *(word for word in left if word not in settings)])  # what is left is wrong
+    from paramcount.sweeps import table as render
+    from paramcount.sweeps.file import RowFile
+    from paramcount.sweeps.plot import Plot
+    from paramcount.sweeps.result import no_column
+    from paramcount.sweeps.sweep import space_of, sweep_parts
+    from paramcount.sweeps.walk import Walk
+
+    given = dict(map(setting, settings))
+    space = space_of(spec_of(options), options.variant, given, options.paired, options.random, options.seed)
+    tally, known = Tally(options), Walk(space, None).columns
+    columns = options.columns.split(",") if options.columns else None
+    for name in columns or []:
+        if name not in known:
+            raise no_column(name, known)
+    plot = Plot(options.plot, *axes(options), space.title, bool(options.pareto)) if options.plot else None
+    file = RowFile(options.output, columns or known) if options.output else None
+    try:
+        with closing(told(sweep_parts(space, dask=options.dask), space.size)) as parts:
+            for part in parts:
+                kept = tally.add(part)
+                for each in (file, plot):
+                    if each is not None:
+                        each.append(kept)
+    finally:
+        if file is not None:
+            file.close()
+    if plot is not None:
+        plot.draw(tally.points, tally.invalid, options.where)
+    rows = tally.rows()
+    shown = columns or [*rows.variables, *(name for name in used(options, render.USUAL) if name in known)]
+    if len(rows):
+        print(render.table(rows, list(dict.fromkeys(shown))), end="\n\n")
+    print(render.summary(tally.points, tally.kept, len(rows), tally.reasons))
+    if file is not None:
+        complain(f"{quote(file.path)} has {grouped(file.count)} rows")
+    if plot is not None:
+        complain(f"{quote(plot.path)} shows {grouped(plot.cloud.added)} points")
+    if tally.points and tally.invalid == tally.points:
+        raise ArgumentError("no variant is a network", hint=next(iter(tally.reasons)).splitlines()[0])
+    return 0
+
+
+class Tally:
+    """What is kept of a sweep's parts: the best rows, how many there were, and why some are no network."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        if options.pareto and options.sort:
+            raise ArgumentError("a Pareto front comes in the order of its first column", hint="leave out `--sort`")
+        if options.ascending and not options.sort:
+            raise ArgumentError("`--ascending` is the order of `--sort`", hint="add `--sort COLUMN`")
+        self.front = options.pareto.split(",") if options.pareto else None
+        if self.front is not None and len(self.front) != 2:
+            raise ArgumentError("`--pareto` takes two columns", hint="--pareto params,-macs")
+        self.where, self.top = options.where, options.top
+        self.order = options.sort and ("" if options.ascending else "-") + options.sort
+        self.points, self.kept = 0, 0
+        self.reasons: dict[str, int] = {}
+        self.found: Any = None
+
+    @property
+    def invalid(self) -> int:
+        return sum(self.reasons.values())
+
+    def add(self, part: Sweep) -> Sweep:
+        """The rows of a part for which the condition holds; the best of them are kept."""
+        from paramcount.sweeps.result import joined
+
+        self.points += len(part)
+        for code, reason in enumerate(part.reasons):
+            self.reasons[reason] = self.reasons.get(reason, 0) + int((part.reason == code).sum())
+        part = part.where(self.where) if self.where else part
+        self.kept += int(part.valid.sum())
+        best = self.best(part)
+        self.found = best if self.found is None else self.best(joined([self.found, best]))
+        return part
+
+    def best(self, part: Sweep) -> Sweep:
+        if self.front:
+            return part.pareto(*self.front)
+        top = self.top or ROWS
+        return part.top(top, self.order) if self.order else part.take(part.valid.nonzero()[0][:top])
+
+    def rows(self) -> Sweep:
+        """The rows to show."""
+        return self.found.take(slice(0, self.top)) if self.front and self.top else self.found
+
+
+def told(parts: Iterator[Sweep], size: int) -> Generator[Sweep, None, None]:
+    """The parts, while a terminal tells once in a second how far they are."""
+    points = 0
+    started = last = time.monotonic()
+    try:
+        for part in parts:
+            points += len(part)
+            yield part
+            if sys.stderr.isatty() and time.monotonic() - last > 1:
+                last = time.monotonic()
+                print(f"\r{points:,} of {size:,}", end="", file=sys.stderr, flush=True)
+    finally:
+        if last > started:
+            print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
+
+
+def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
+    """The spec that is named, or that is piped in, once the plugins are loaded."""
+    load_plugins(options)
+    if options.spec != "-":
+        return options.spec
+    from paramcount.language.load import fresh_syntax
+
+    return fresh_syntax(sys.stdin.read(), "<stdin>")
+
+
+def axes(options: argparse.Namespace) -> tuple[str, str]:
+    """The columns of a plot, with `-` before one of which more is better: those that the rows are chosen by."""
+    if options.pareto:
+        first, second = options.pareto.split(",")
+        return first, second
+    if not options.sort:
+        return "params", "macs"
+    return "macs" if options.sort == "params" else "params", ("" if options.ascending else "-") + options.sort
+
+
+def used(options: argparse.Namespace, usual: tuple[str, ...]) -> Iterator[str]:
+    """The usual columns, and those that the rows are chosen by."""
+    yield from usual
+    for text in (options.pareto, options.sort):
+        yield from (name.removeprefix("-") for name in (text or "").split(",") if name)
+
+
+def run_solve(arguments: list[str]) -> int:
+    """Print the table of the largest network within the budget, and what comes next."""
+    options = solve_parser().parse(arguments)
+    from paramcount.render import terminal
+    from paramcount.sweeps.solve import solve
+
+    budget = {name: amount(getattr(options, f"max_{name}")) for name in BUDGETS if getattr(options, f"max_{name}")}
+    bounds = {name: number(getattr(options, name)) for name in ("low", "high", "step") if getattr(options, name)}
+    fixed = {name: scalar(values) for name, values in map(setting, options.set)}
+    found = solve(spec_of(options), options.name, budget, options.variant, **bounds, **fixed)
+    lines = [f"{found.report}", ""]
+    for name, most in budget.items():
+        value = getattr(found.report, name)
+        line = f"{found.variable} = {found.value}: {name} {value:,} of at most {most:,.0f}"
+        lines.append(f"{line}; {found.following} has {getattr(found.beyond, name):,}" if found.beyond else line)
+    if not found.monotone:
+        shown = ", ".join(map(str, found.gaps[:5])) + (", ..." if len(found.gaps) > 5 else "")
+        lines.append(f"not monotone: smaller values are over the budget: {shown}")
+    print(terminal.written("\n".join(lines), terminal.encoding()))
+    return 0

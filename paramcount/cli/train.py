@@ -1,0 +1,174 @@
+"""`paramcount train`: a spec on a data set, from the shell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+from paramcount.cli.main import Parser, at_least_one, complain, load_spec, warn
+from paramcount.errors import ArgumentError, ParamcountError, needs, quote
+from paramcount.render import terminal
+
+USAGE = "paramcount train SPEC[:VARIANT] --data PATH [options]"
+EXAMPLES = """\
+PATH is a folder with MNIST's four files (gzipped or not), or a file .npz with x_train, y_train, x_test and y_test.
+Pixels of 0 to 255 are divided by 255, and images are shaped as the network's input where they have as many pixels.
+
+examples:
+  paramcount train mlp --data mnist --epochs 8 --lr 0.1
+  paramcount train lenet --data mnist --optimizer adam --lr 1e-3 --checkpoint lenet.safetensors
+  paramcount train lenet --data mnist --epochs 20 --checkpoint lenet.safetensors --resume
+  paramcount train mlp --data mnist --devices 8
+"""
+
+
+def run(arguments: list[str]) -> int:
+    """Train what the arguments name, and print each epoch and what came of it."""
+    options = parser().parse(arguments)
+    several = options.coordinator is not None
+    if {option is not None for option in (options.processes, options.process)} != {several}:
+        raise ArgumentError("`--coordinator`, `--processes` and `--process` come together", "all three, or none")
+    network = load_spec(options)
+    warn(network)
+    with needs("train"):
+        import jax
+
+        from paramcount.backend.data.data import Batches, read_data
+        from paramcount.backend.train.processes import join
+        from paramcount.backend.train.train import train
+    if len(network.inputs) > 1:
+        raise ArgumentError("this command trains networks of one input", "`pc.train` in Python takes any")
+    data = read_data(options.data)
+    transform = fitting(network, data)
+    check_division(len(data.train.x), options)
+    if several:  # what is wrong here is said before the others wait for this one
+        if options.process == 0 and options.processes > 1:
+            complain(f"waiting for {options.processes - 1} more at {quote(options.coordinator)}")
+        join(options.coordinator, options.processes, options.process)
+    first = jax.process_index() == 0
+    fresh: list[Any] = []  # the epochs of this run
+
+    def tell(epoch: Any) -> None:
+        fresh.append(epoch)
+        if first:
+            print(epoch, flush=True)
+
+    batches: Any = Batches
+    if options.loader == "torch":
+        from paramcount.backend.data.loader import torch_batches as batches
+    settings = {"shuffle": not options.no_shuffle, "seed": options.seed, "drop_last": options.drop_last}
+    try:
+        result = train(
+            network,
+            batches(data.train.x, data.train.y, options.batch, **settings),
+            test=None if data.test is None else batches(data.test.x, data.test.y, options.batch, shuffle=False),
+            epochs=options.epochs,
+            optimizer=options.optimizer,
+            learning_rate=options.lr,
+            transform=transform,
+            freeze=options.freeze,
+            seed=options.seed,
+            devices=options.devices,
+            staleness=options.staleness,
+            checkpoint=options.checkpoint,
+            resume=options.resume,
+            on_epoch=tell,
+            progress=first,
+        )
+    except KeyboardInterrupt:
+        held = options.checkpoint and (fresh or options.resume)
+        kept = f"; {quote(options.checkpoint)} holds the last whole epoch, `--resume` goes on" if held else ""
+        complain(f"stopped{kept}")
+        return 130
+    except jax.errors.JaxRuntimeError as error:
+        if not several:
+            raise
+        reason = str(error).partition("\n")[0]
+        raise ParamcountError(f"another process has stopped, or cannot be reached: {reason}") from error
+    if not first:
+        return 0
+    if not fresh:
+        done = len(result.epochs)
+        hint = f"hint: `--epochs {done + 1}` trains one more"
+        complain(f"{quote(options.checkpoint)} holds {done} epochs already\n{hint}")
+        return 0
+    if options.devices == 1:
+        from paramcount.backend.measure.peak import matmul_peak
+
+        result = replace(result, peak=matmul_peak())
+    print(terminal.written(str(result), terminal.encoding()))
+    return 0
+
+
+def check_division(examples: int, options: Any) -> None:
+    """Raises ArgumentError where the devices do not divide each batch, an epoch's shorter last one among them."""
+    batch, devices = min(options.batch, examples), options.devices
+    fits = max(batch - batch % devices, devices)
+    drop = " --drop-last" if examples % fits % devices else ""
+    if batch % devices:
+        hint = f"`--batch {fits}{drop}` fits" if fits <= examples else "give fewer devices"
+        raise ArgumentError(f"a batch of {batch} cannot be divided by {devices} devices", hint)
+    last = examples % batch
+    if last % devices and not options.drop_last:
+        message = f"the last of {examples} examples are a batch of {last}, which cannot be divided by {devices} devices"
+        raise ArgumentError(message, f"`--drop-last` leaves {last} out, others in each epoch")
+
+
+def fitting(network: Any, data: Any) -> Any:
+    """What makes the network's inputs of stored examples: bytes as parts of one, shaped as the input; None of tokens.
+
+    Raises ArgumentError for examples that are not as many numbers, or whose axes are others: only rows, and axes of
+    size 1, are shaped anew.
+    """
+    (shape,) = network.inputs.values()
+    for sizes in (split.x.shape[1:] for split in data if split):
+        message = f"the data's examples are {sizes}, and the network takes {shape.sizes}"
+        if prod(sizes) != shape.elements:
+            raise ArgumentError(message, "their elements must be as many")
+        stored, taken = ([size for size in each if size != 1] for each in (sizes, shape.sizes))
+        if stored != taken and min(len(stored), len(taken)) > 1:
+            hint = (
+                "channels come last: `x.transpose(0, 2, 3, 1)`" if sorted(stored) == sorted(taken) else "reshape them"
+            )
+            raise ArgumentError(message, hint)
+    if shape.layout == "tokens":  # as they are, so that the training sees which numbers they are
+        return None
+
+    def transform(x: Any) -> Any:
+        x = x.reshape(len(x), *shape.sizes)
+        return x.astype("float32") / 255 if x.dtype == "uint8" else x.astype("float32")
+
+    return transform
+
+
+def parser() -> Parser:
+    parser = Parser(
+        prog="paramcount train",
+        usage=USAGE,
+        description="Train a spec in JAX, and say how fast against what the machine can do.",
+        epilog=EXAMPLES,
+    )
+    add = parser.add_argument
+    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec or a file, and one of its variants")
+    add("--data", metavar="PATH", required=True, help="the data set: a folder or a file .npz")
+    add("--variant", metavar="V", help="the variant")
+    add("--set", metavar="NAME=VALUE", action="append", default=[], help="set a variable by hand; may come again")
+    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
+    add("--epochs", metavar="N", type=at_least_one, default=1, help="passes over the data (default 1)")
+    add("--batch", metavar="N", type=at_least_one, default=128, help="examples in a step (default 128)")
+    add("--lr", metavar="RATE", type=float, default=0.01, help="the learning rate (default 0.01)")
+    add("--optimizer", choices=("sgd", "momentum", "adam"), default="sgd", help="sgd, momentum or adam (default sgd)")
+    add("--freeze", metavar="PATTERN", action="append", default=[], help="train no rows of this path; may come again")
+    add("--seed", metavar="N", type=int, default=0, help="of first values, order and dropout (default 0)")
+    add("--no-shuffle", action="store_true", help="take the examples in the order of the data")
+    add("--loader", choices=("numpy", "torch"), default="numpy", help="what makes the batches (default numpy)")
+    add("--checkpoint", metavar="FILE", help="write all to this file (safetensors) after each epoch")
+    add("--resume", action="store_true", help="go on from the checkpoint")
+    add("--drop-last", action="store_true", help="leave out an epoch's last batch where it is shorter")
+    add("--devices", metavar="N", type=at_least_one, default=1, help="divide each batch over N devices (default 1)")
+    add("--staleness", metavar="N", type=int, default=0, help="simulate gradients that arrive N updates late")
+    add("--coordinator", metavar="HOST:PORT", help="of several processes that train together: where the first is")
+    add("--processes", metavar="N", type=at_least_one, help="how many there are")
+    add("--process", metavar="I", type=int, help="which this is, from 0")
+    return parser

@@ -1,0 +1,194 @@
+"""Which contractions the gradient of a network has, found in its tree without unrolling it.
+
+A value depends on training where a trainable parameter is upstream of it, and it matters where the loss is
+downstream. A contraction whose result does both has, in the backward computation, one contraction of the same size
+for each of its operands that depends on training. One sweep forward marks what depends, one backward what matters.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from paramcount.cost.forward import Forward, Inside, Looped, Ran, Tape, mapped
+from paramcount.graph.tree import Experts, Graph, Node, Pieces, Steps, Value
+from paramcount.numbers.arithmetic import Size
+
+
+class Cost(NamedTuple):
+    """What one leaf does in one pass: its forward and backward MACs, over all pieces, steps and chosen experts."""
+
+    node: Node
+    forward: Size
+    backward: Size
+
+
+class PassCost(NamedTuple):
+    """The leaves of one pass of a loop, and whether any gradient goes through it."""
+
+    costs: list[Cost | list[PassCost]]
+    trained: bool
+
+
+Costs = list[Cost | list[PassCost]]  # in the order of running; a loop is the list of its passes
+
+
+def gradient(graph: Graph) -> Costs:
+    """The cost of every leaf in training, for one example; all outputs go into the loss.
+
+    >>> from paramcount.graph.network import Network
+    >>> from paramcount.layers.dense import Dense
+    >>> costs = gradient(Network([Dense(512), Dense(10)], input=784).graph(training=True))
+    >>> [(cost.forward, cost.backward) for cost in unrolled(costs)]  # no gradient into the data
+    [(401408, 401408), (5120, 10240)]
+    """
+    tape = Forward().elements(graph.children, "", "")
+    return Backward(set(graph.outputs.values())).sweep(tape)
+
+
+def unrolled(costs: Costs) -> Iterator[Cost]:
+    """Every leaf in every pass, in the order of `tree.leaves`."""
+    for cost in costs:
+        if isinstance(cost, Cost):
+            yield cost
+        else:
+            for each in cost:
+                yield from unrolled(each.costs)
+
+
+def summed(costs: Costs) -> dict[Node, tuple[Size, Size]]:
+    """For every leaf the backward MACs of all its passes, and what is recomputed of its forward MACs.
+
+    That is all work of the passes of the outermost loops that a gradient goes through, where each such pass only
+    keeps what arrives at it.
+    """
+    found: dict[Node, tuple[Size, Size]] = {}
+
+    def add(costs: Costs, times: int, again: int | None) -> None:
+        for cost in costs:
+            if isinstance(cost, Cost):
+                backward, recomputed = found.get(cost.node, (0, 0))
+                found[cost.node] = backward + cost.backward * times, recomputed + cost.forward * (again or 0)
+                continue
+            alike = {id(each): each for each in cost}
+            for key, count in Counter(map(id, cost)).items():
+                each = alike[key]
+                once = times * each.trained if again is None else again
+                add(each.costs, times * count, once * count)
+
+    add(costs, 1, None)
+    return found
+
+
+class Backward:
+    """The sweep that marks which values the loss depends on, and counts the contractions that are between both.
+
+    A value is forgotten once what made it has been passed, as a body is swept again from another end.
+    """
+
+    def __init__(self, matters: set[Value]) -> None:
+        self.matters: set[Any] = matters
+        self.times: Size = 1
+        self.trained = 0  # leaves that a gradient goes through, so far
+
+    def taken(self, value: Value | None) -> bool:
+        """Whether a value matters; then it is forgotten."""
+        matters = value in self.matters
+        self.matters.discard(value)
+        return matters
+
+    def mark(self, value: Value | None, matters: bool) -> None:
+        if matters:
+            self.matters.add(value)
+
+    def sweep(self, tape: Tape) -> Costs:
+        costs: Costs = []
+        for entry in reversed(tape):
+            match entry:
+                case Ran():
+                    costs.append(self.node(entry))
+                case Looped():
+                    costs.append(self.loop(entry))
+                case Inside():
+                    costs += reversed(self.inside(entry.group, entry.tape))
+        costs.reverse()
+        return costs
+
+    def node(self, ran: Ran) -> Cost:
+        node = ran.node
+        matters = [self.taken(value) for value in node.outputs]
+        forward: Size = 0
+        backward: Size = 0
+        trained = ran.output and any(matters)
+        for contraction in node.layer.contractions(*node.shapes):
+            forward = forward + contraction.macs
+            if trained:
+                operands = sum(depends(operand, ran) for operand in contraction.operands)
+                backward = backward + contraction.macs * operands
+        if trained:
+            self.trained += 1
+            self.matters.update(value for value, needed in zip(node.inputs, ran.inputs, strict=True) if needed)
+        return Cost(node, forward * self.times, backward * self.times)
+
+    def loop(self, looped: Looped) -> list[PassCost]:
+        found: list[PassCost] = []
+        known: dict[tuple[int, tuple[bool, ...]], tuple[PassCost, bool]] = {}
+        ends = tuple([self.taken(value) for value in looped.loop.results])
+        for body in reversed(looped.bodies):
+            key = id(body), ends
+            if key not in known:
+                for value, matters in zip(body.body.results, ends, strict=False):
+                    self.mark(value, matters)
+                before = self.trained
+                costs = self.sweep(body.tape)
+                known[key] = PassCost(costs, self.trained > before), self.taken(body.body.entry)
+            cost, start = known[key]
+            found.append(cost)
+            ends = (start,)
+        if looped.bodies:
+            self.mark(looped.loop.source, ends[0])
+        found.reverse()
+        return found
+
+    def inside(self, group: Pieces | Steps | Experts, tape: Tape) -> Costs:
+        outer = self.times
+        self.times = outer * (group.top_k if isinstance(group, Experts) else group.count)
+        match group:
+            case Pieces():
+                self.mark(group.result, self.taken(group.output))
+                costs = self.sweep(tape)
+                for whole, piece in mapped(group):
+                    self.mark(whole, self.taken(piece))
+            case Steps():
+                costs = self.steps(group, tape)
+            case Experts():
+                combine = group.children[-1]
+                assert isinstance(combine, Node)
+                self.mark(group.result, self.taken(combine.inputs[1]))
+                costs = self.sweep(tape)
+                self.mark(group.source, self.taken(group.entry))
+        self.times = outer
+        return costs
+
+    def steps(self, group: Steps, tape: Tape) -> Costs:
+        """What is carried matters after the last step too if it does before any."""
+        result = self.taken(group.output)
+        carried: set[Value] = set()
+        while True:
+            self.mark(group.result, result)
+            self.matters.update(carried)
+            costs = self.sweep(tape)
+            self.mark(group.source, self.taken(group.step))
+            starts = [(start, after) for start, inside, after in group.carry if self.taken(inside)]
+            grown = {after for _, after in starts} - carried
+            if not grown:
+                break
+            carried |= grown
+        self.matters.update(start for start, _ in starts if isinstance(start, Value))
+        return costs
+
+
+def depends(operand: tuple[str | int, ...], ran: Ran) -> bool:
+    """Whether an operand is made of anything that depends on training."""
+    return any(ran.inputs[part] if isinstance(part, int) else part in ran.trained for part in operand)

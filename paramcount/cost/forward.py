@@ -1,0 +1,145 @@
+"""Which values of a network depend on a trainable parameter: one sweep forward over its tree, without unrolling it.
+
+A loop's body is swept once for each different start: mostly twice, as data arrives at the first pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from paramcount.graph.tree import Element, Experts, Group, Loop, Node, Pass, Pieces, Steps, Value, join
+from paramcount.layers.layer import Shape
+
+
+class Ran(NamedTuple):
+    """A leaf in the sweep forward: what depends on training of its parameters, inputs and outputs."""
+
+    node: Node
+    trained: tuple[str, ...]
+    inputs: tuple[bool, ...]
+    output: bool
+
+
+class Body(NamedTuple):
+    """A pass from one start: what ran in it, and which of its results depend on training."""
+
+    body: Pass
+    tape: Tape
+    results: tuple[bool, ...]
+
+
+class Looped(NamedTuple):
+    """A loop in the sweep forward."""
+
+    loop: Loop
+    bodies: list[Body]  # in the order of running, equal ones the same object
+
+
+class Inside(NamedTuple):
+    """The body of `each`, `scan` or `moe` in the sweep forward."""
+
+    group: Pieces | Steps | Experts
+    tape: Tape
+
+
+Tape = list[Ran | Looped | Inside]
+
+
+class Forward:
+    """The sweep that marks which values depend on a trainable parameter."""
+
+    def __init__(self) -> None:
+        self.depends: set[Value | None] = set()
+        self.frozen: dict[str, bool] = {}  # by the path of the leaf that owns the tensors
+
+    def mark(self, value: Value | None, depends: bool) -> None:
+        if depends:
+            self.depends.add(value)
+        else:  # a body's values may be marked from another start
+            self.depends.discard(value)
+
+    def elements(self, children: Sequence[Element], owner: str, root: str) -> Tape:
+        tape: Tape = []
+        for element in children:
+            here = join(root, element.share.owner) if element.share else join(owner, element.name)
+            match element:
+                case Node():
+                    tape.append(self.node(element, here, root))
+                case Loop():
+                    tape.append(self.loop(element, here, root))
+                case Pieces():
+                    tape.append(self.pieces(element, here, root))
+                case Steps():
+                    tape.append(self.steps(element, here, root))
+                case Experts():
+                    tape += self.experts(element, here, root)
+                case Group():
+                    tape += self.elements(element.children, here, here if element.scope else root)
+        return tape
+
+    def node(self, node: Node, owner: str, root: str) -> Ran:
+        trained: list[str] = []
+        if not self.frozen.setdefault(owner, node.frozen):
+            trained = [name for name, param in node.params().items() if param.role != "buffer"]
+        if node.tie and not self.frozen.get(join(root, node.tie.owner), False):
+            trained.append("weight")
+        inputs = tuple([value in self.depends for value in node.inputs])
+        output = bool(trained) or any(inputs)
+        for value in node.outputs:
+            self.mark(value, output and value.shape.layout != "tokens")  # nothing is derived by whole numbers
+        return Ran(node, tuple(trained), inputs, output)
+
+    def loop(self, loop: Loop, owner: str, root: str) -> Looped:
+        bodies: list[Body] = []
+        known: dict[tuple[int, bool], Body] = {}
+        start = loop.source in self.depends
+        for index, each in enumerate(loop.order()):
+            body = known.get((id(each), start))
+            if body is None:
+                self.mark(each.entry, start)
+                children = [] if each.child is None else [each.child]
+                tape = self.elements(children, owner if loop.shared else f"{owner}[{index}]", root)
+                body = Body(each, tape, tuple([value in self.depends for value in each.results]))
+                known[id(each), start] = body
+            bodies.append(body)
+            start = body.results[0]
+        if bodies:
+            for value, depends in zip(loop.results, bodies[-1].results, strict=True):
+                self.mark(value, depends)
+        return Looped(loop, bodies)
+
+    def pieces(self, group: Pieces, owner: str, root: str) -> Inside:
+        for whole, piece in mapped(group):
+            self.mark(piece, whole in self.depends)
+        tape = self.elements(group.children, owner, root)
+        self.mark(group.output, group.result in self.depends)
+        return Inside(group, tape)
+
+    def steps(self, group: Steps, owner: str, root: str) -> Inside:
+        """What is carried depends from the first step on if it does after any: all steps are one program."""
+        self.mark(group.step, group.source in self.depends)
+        for start, inside, _ in group.carry:
+            self.mark(inside, not isinstance(start, Shape) and start in self.depends)
+        while True:
+            tape = self.elements(group.children, owner, root)
+            grown = [inside for _, inside, after in group.carry if after in self.depends and inside not in self.depends]
+            if not grown:
+                break
+            self.depends.update(grown)
+        self.mark(group.output, group.result in self.depends)
+        return Inside(group, tape)
+
+    def experts(self, group: Experts, owner: str, root: str) -> Tape:
+        router, *body, combine = group.children
+        before = self.elements([router], owner, root)
+        self.mark(group.entry, group.source in self.depends)
+        inside = Inside(group, self.elements(body, owner, root))
+        assert isinstance(combine, Node)
+        self.mark(combine.inputs[1], group.result in self.depends)
+        return [*before, inside, *self.elements([combine], owner, root)]
+
+
+def mapped(group: Pieces) -> list[tuple[Value | None, Value | None]]:
+    """The values that go into `each`, with their pieces."""
+    return [(group.source, group.piece), *((whole, piece) for _, _, whole, piece in group.along)]

@@ -1,0 +1,90 @@
+"""Which rows a table shows: the tree down to a depth, with equal passes of a loop in one row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
+
+from paramcount.cost.figures import Figures, Row, TrainingFigures
+from paramcount.graph.tree import indices_label
+
+
+class Branch(NamedTuple):
+    """A row and those below it."""
+
+    row: Row
+    below: list[Branch]
+
+
+class Line(NamedTuple):
+    """A row as a table shows it, with its name below its parent."""
+
+    name: str
+    row: Row
+
+
+def outline(rows: Sequence[Row], depth: int = 1, order: Callable[[Row], Any] | None = None) -> list[Line]:
+    """The rows of the outermost `depth` levels; `order` sorts those with the same parent."""
+    lines: list[Line] = []
+
+    def show(branches: list[Branch], parent: str) -> None:
+        if order is not None:
+            branches = sorted(branches, key=lambda each, key=order: key(each.row))
+        for branch in branches:
+            lines.append(Line(branch.row.path.removeprefix(parent).lstrip("./"), branch.row))
+            if branch.row.depth < depth:
+                show(branch.below, branch.row.path)
+
+    show(merged(nested(rows)), "")
+    return lines
+
+
+def nested(rows: Sequence[Row]) -> list[Branch]:
+    """Rows in pre-order as a tree."""
+    outermost: list[Branch] = []
+    levels = [outermost]
+    for row in rows:
+        branch = Branch(row, [])
+        del levels[row.depth :]
+        levels[-1].append(branch)
+        levels.append(branch.below)
+    return outermost
+
+
+def merged(branches: list[Branch]) -> list[Branch]:
+    """The same tree, in which the passes of a loop that show the same stand in one row.
+
+    The graph keeps passes apart that hand different values to the outside; here only what is shown matters.
+    """
+    alike: dict[Hashable, list[Branch]] = {}
+    for position, branch in enumerate(branches):
+        branch = Branch(branch.row, merged(branch.below))
+        key = (branch.row.stem, looks(branch)) if branch.row.indices else position
+        alike.setdefault(key, []).append(branch)
+    found = []
+    for same in alike.values():
+        row = same[0].row
+        indices = sorted(index for branch in same for index in branch.row.indices)
+        found.append(same[0] if len(same) == 1 else together(same, row.stem + indices_label(indices)))
+    return found
+
+
+def looks(branch: Branch) -> Hashable:
+    """All that a table could show of a branch, but for paths."""
+    row = branch.row
+    shown = row.kind, row.setting, row.output_shape, row.repeat, row.figures, row.training
+    return shown, tuple([looks(each) for each in branch.below])
+
+
+def together(same: list[Branch], path: str) -> Branch:
+    """Branches that look the same as one that stands for them all."""
+    first = same[0]
+    training = [branch.row.training for branch in same if branch.row.training]
+    row = first.row._replace(
+        path=path,
+        repeat=sum(branch.row.repeat for branch in same),
+        figures=Figures.total([branch.row.figures for branch in same]),
+        training=TrainingFigures.total(training) if training else None,
+    )
+    below = zip(*[branch.below for branch in same], strict=True)
+    return Branch(row, [together(list(each), path + each[0].row.path.removeprefix(first.row.path)) for each in below])

@@ -1,0 +1,198 @@
+"""Blocks of the spec language: those of a file, and those that are shipped with the package."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Any
+
+from paramcount.errors import ArgumentError, Position, quote
+from paramcount.errors.suggest import argument_hint, did_you_mean, nearest
+from paramcount.graph.block import Block
+from paramcount.language.bindings import EMPTY, Bindings
+from paramcount.language.context import Context, File, empty, identifier, mapping_of, wrong
+from paramcount.language.items import ItemSyntax, SpecItem, bind
+from paramcount.language.reading import read_items, read_path
+from paramcount.language.written import ANY_KIND, Formula, Maker, Template, Written, read_template, read_value
+from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
+from paramcount.language.yaml.reader import read_text
+from paramcount.language.yaml.source import read_source
+from paramcount.layers.layer import Item, Shape
+
+FOLDER = os.path.join(os.path.dirname(__file__), "blocks")
+KEYS = ("args", "inputs", "layers", "outputs")
+
+
+@dataclass(eq=False, repr=False)
+class BlockDefinition:
+    """A block as written: arguments and inputs with their defaults (None where required), items and outputs."""
+
+    name: str
+    file: File
+    position: Position
+    arguments: dict[str, Written | None] = field(default_factory=dict)
+    inputs: dict[str, Maker | None] = field(default_factory=dict)
+    items: list[ItemSyntax] = field(default_factory=list)
+    outputs: list[Template] = field(default_factory=list)
+    declared: dict[str, Position] = field(default_factory=dict)
+    calls: dict[str, Position] = field(default_factory=dict)
+
+    def required(self) -> list[str]:
+        return [name for name, value in [*self.arguments.items(), *self.inputs.items()] if value is None]
+
+
+class SpecBlock(Block):
+    """A block with its arguments, ready to be expanded."""
+
+    def __init__(
+        self,
+        definition: BlockDefinition,
+        arguments: dict[str, Any],
+        given: dict[str, Any],
+        position: Position | None = None,
+        base: Bindings = EMPTY,
+    ) -> None:
+        self.definition = definition
+        self.arguments = arguments
+        self.given = given
+        self.position = position
+        self.base = base
+        self.kind = definition.name
+        self.declared = definition.declared
+        self.outputs = [output.evaluate(base, None) for output in definition.outputs]
+
+    @property
+    def setting(self) -> str:  # type: ignore[override]
+        shown = (item for item in self.arguments.items() if item[0] != "out" and item[1] is not None)
+        return " ".join(f"{name}={brief(value)}" for name, value in shown)
+
+    def inputs(self) -> dict[str, Any]:
+        found = {}
+        for name, default in self.definition.inputs.items():
+            if name in self.given:
+                found[name] = self.given[name]
+            elif default is not None:
+                found[name] = default(self.base, None)
+        return found
+
+    def expand(self, *inputs: Shape | None) -> list[SpecItem]:
+        shape = inputs[0]
+        values = dict(self.base.values)
+        bindings = Bindings(values, base=self.base)
+        for name, default in self.definition.arguments.items():
+            if name in self.arguments:
+                values[name] = self.arguments[name]
+            elif default is not None:
+                values[name] = default.evaluate(bindings, shape)
+                if isinstance(default, Formula):
+                    bindings.defaults[name] = default.expression, shape
+        return bind(self.definition.items, bindings)
+
+
+def brief(value: Any) -> str:
+    if isinstance(value, Item):
+        return getattr(value, "kind", "item")
+    return "×".join(map(str, value)) if isinstance(value, list) else str(value).lower() if value is True else str(value)
+
+
+def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition:
+    """A block's arguments and inputs, before any body is read."""
+    name = identifier(key, "the name of a block")
+    block = BlockDefinition(name, context.file, key.position)
+    place = context.seeing("cin", "length")
+    if not isinstance(node, Mapping) or node.get("layers") is None:
+        raise wrong(key, f"the block {quote(name)} needs `layers`", f"write `{name}: {{layers: [...]}}`")
+    for part, _ in node.entries:
+        if part.text not in KEYS:
+            hint = did_you_mean(nearest(part.text, KEYS), f"a block has {', '.join(KEYS)}")
+            raise wrong(part, f"unknown key {quote(part.text)} in the block {quote(name)}", hint)
+    given = node.get("args")
+    for argument, value in mapping_of(given, "`args`").entries if given is not None and not empty(given) else []:
+        word = identifier(argument, "an argument")
+        if empty(value):
+            hint = f"write `{word}: required`, or its default"
+            raise wrong(argument, f"the argument {quote(word)} has no default", hint)
+        required = isinstance(value, Scalar) and value.text == "required"
+        block.arguments[word] = None if required else read_value(value, place, ANY_KIND, word)
+        place = place.seeing(word)
+    inputs = node.get("inputs")
+    if isinstance(inputs, Sequence):
+        for each in inputs.items:
+            name = identifier(each, "an input")
+            if name in block.inputs:
+                raise wrong(each, f"the input {quote(name)} is given twice", "keep one of the two")
+            block.inputs[name] = None
+    elif inputs is not None and not empty(inputs):
+        for each, value in mapping_of(inputs, "`inputs`").entries:
+            required = isinstance(value, Scalar) and value.text == "required"
+            block.inputs[identifier(each, "an input")] = None if required else read_path(value, context)
+    both = [name for name in block.inputs if name in block.arguments]
+    if both:
+        raise wrong(inputs or node, f"{quote(both[0])} is an argument and an input", "give one of them another name")
+    return block
+
+
+def read_body(block: BlockDefinition, node: Mapping, context: Context) -> None:
+    """A block's items and outputs; they see the file's variables and the block's arguments."""
+    names = context.names.union(block.arguments, ("cin", "length"))
+    inside = Context(context.file, names, block.declared, block.calls)
+    layers = node.get("layers")
+    assert layers is not None
+    block.items = read_items(layers, inside, "layers")
+    outputs = node.get("outputs")
+    if outputs is not None:
+        items = outputs.items if isinstance(outputs, Sequence) else [outputs]
+        block.outputs = [read_template(each, inside, "an output") for each in items]
+
+
+@lru_cache(maxsize=1)
+def shipped() -> frozenset[str]:
+    """The names of the blocks that come with the package."""
+    return frozenset(name[:-5] for name in os.listdir(FOLDER) if name.endswith(".yaml"))
+
+
+@cache
+def load_shipped(name: str) -> BlockDefinition:
+    """A shipped block, read when it is first used."""
+    from paramcount.language.definitions import read_blocks
+
+    path = os.path.join(FOLDER, f"{name}.yaml")
+    file = File(f"blocks/{name}.yaml")
+    node = mapping_of(read_text(read_source(path), file.path), "a file of blocks")
+    blocks = node.get("blocks")
+    assert blocks is not None
+    read_blocks(mapping_of(blocks, "`blocks`"), Context(file))
+    file.report()
+    return file.blocks[name]
+
+
+def block_class(name: str) -> type[Block]:
+    """A shipped block as a class, for networks in Python: `Bottleneck(out=24, expand=6, stride=2)`."""
+    definition = load_shipped(name)
+    names = list(definition.arguments)
+
+    class Shipped(SpecBlock):
+        def __init__(self, *positional: Any, **named: Any) -> None:
+            if len(positional) > len(names):
+                raise ArgumentError(f"{quote(name)} takes at most {len(names)} positional arguments")
+            given = {**dict(zip(names, positional, strict=False)), **named}
+            if len(given) < len(positional) + len(named):
+                twice = next(each for each in names[: len(positional)] if each in named)
+                raise ArgumentError(f"{quote(name)} is given {quote(twice)} twice", hint="by its place, and by name")
+            for each in given:
+                if each not in names and each not in definition.inputs:
+                    raise ArgumentError(
+                        f"{quote(name)} has no argument {quote(each)}",
+                        hint=argument_hint(each, [*names, *definition.inputs]) or f"it takes {', '.join(names)}",
+                    )
+            missing = [each for each in definition.required() if each not in given]
+            if missing:
+                raise ArgumentError(f"{quote(name)} needs {quote(missing[0])}")
+            paths = {each: given.pop(each) for each in definition.inputs if each in given}
+            super().__init__(definition, given, paths)
+
+    Shipped.__name__ = Shipped.__qualname__ = "".join(part.capitalize() for part in name.split("_"))
+    signature = ", ".join(each if default is None else f"{each}=..." for each, default in definition.arguments.items())
+    Shipped.__doc__ = f"The shipped block `{name}({signature})`, written in the spec language: blocks/{name}.yaml."
+    return Shipped

@@ -1,0 +1,328 @@
+"""What an expression computes with: numbers, conditions, words and lists; Columns and float64 arrays in a sweep.
+
+All raise ArgumentError for values that they cannot take, and never compute a number beyond 1e18.
+"""
+
+import math
+import operator
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from paramcount.errors import ArgumentError, quote
+from paramcount.language.expression.tokens import LIMIT
+from paramcount.numbers.arithmetic import maximum, minimum, where
+from paramcount.numbers.column import Column, Mask, bound, plain, real, require
+
+
+def described(value: Any) -> str:
+    """A value in the user's words."""
+    if value is None or isinstance(value, bool):
+        return quote(str(value).lower())
+    if isinstance(value, str):
+        return f"the word {quote(value)}"
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    if isinstance(value, Mask):
+        return "a condition"
+    return quote(value) if isinstance(value, (int, float)) else "this value"
+
+
+def is_array(value: Any) -> bool:
+    return hasattr(value, "dtype")
+
+
+def number(value: Any) -> Any:
+    """The value if it is a number, for each variant in a sweep."""
+    kind = type(value)
+    if kind is int or kind is float or kind is Column:
+        return value
+    if is_array(value) and value.dtype.kind in "iuf":
+        if not value.ndim:
+            return bounded(value.item())
+        return value if value.dtype.kind == "f" else Column.whole("the value", value)
+    hint = "write `1 if condition else 0`" if kind is bool or kind is Mask else ""
+    raise ArgumentError(f"{described(value)} is not a number", hint=hint)
+
+
+def bounded(value: Any) -> Any:
+    """The number unless it is beyond 1e18, or no real number."""
+    if isinstance(value, (int, float)):
+        if -LIMIT <= value <= LIMIT:
+            return value
+        raise too_large()
+    if is_array(value):
+        require(Mask(abs(value) <= LIMIT), "the result is too large, or not a real number")
+    elif isinstance(value, complex):
+        raise ArgumentError("a fractional power of a negative number is not real")
+    return value
+
+
+def too_large() -> ArgumentError:
+    return ArgumentError("the result is too large", hint="numbers go up to 1e18")
+
+
+def arithmetic(operation: Callable) -> Callable:
+    """An operation on two numbers, checked."""
+
+    def apply(a: Any, b: Any) -> Any:
+        if type(a) is not int or type(b) is not int:
+            a, b = number(a), number(b)
+            if is_array(a) or is_array(b):
+                return bounded(real(operation, a, b))
+        try:
+            result = operation(a, b)
+        except ZeroDivisionError:
+            raise ArgumentError("division by zero", hint="look at the values of its variables") from None
+        except OverflowError:
+            raise too_large() from None
+        return result if type(result) is int and -LIMIT <= result <= LIMIT else bounded(result)
+
+    return apply
+
+
+add = arithmetic(operator.add)
+subtract = arithmetic(operator.sub)
+multiply = arithmetic(operator.mul)
+floor_divide = arithmetic(operator.floordiv)
+remainder = arithmetic(operator.mod)
+true_divide = arithmetic(operator.truediv)
+true_power = arithmetic(operator.pow)
+
+
+def divide(a: Any, b: Any) -> Any:
+    """a / b: the whole number where whole numbers divide, so that it stays exact; else a float."""
+    if isinstance(a, (int, Column)) and isinstance(b, (int, Column)):
+        rest = remainder(a, b)
+        if not isinstance(rest, Column):
+            return a // b if rest == 0 else a / b
+        divides = rest == 0
+        if divides is True or (type(divides) is Mask and divides.array.all()):
+            return a // b
+    return true_divide(a, b)
+
+
+def power(a: Any, b: Any) -> Any:
+    """a ** b, refused before it is computed where it would be huge."""
+    if type(a) is int and type(b) is int:
+        if (abs(a).bit_length() - 1) * b >= LIMIT.bit_length():
+            raise too_large()
+    elif isinstance(a, (int, Column)) and isinstance(b, (int, Column)) and bound(number(b), "low") < 0:
+        return bounded(real(operator.pow, number(a), number(b)))
+    return true_power(a, b)
+
+
+def negative(a: Any) -> Any:
+    return -number(a)
+
+
+def condition(value: Any) -> Any:
+    """The value if it is true or false, for each variant in a sweep."""
+    if type(value) is bool or type(value) is Mask:
+        return value
+    hint = "write a comparison, such as `x > 0`"
+    raise ArgumentError(f"{described(value)} is neither true nor false", hint=hint)
+
+
+def invert(a: Any) -> Any:
+    return ~a if type(condition(a)) is Mask else not a
+
+
+def both(a: Any, b: Any) -> Any:
+    if type(a) is bool:
+        return b if a else False
+    return a & b
+
+
+def either(a: Any, b: Any) -> Any:
+    return invert(both(invert(a), invert(b)))
+
+
+def ordering(operation: Callable) -> Callable:
+    """A comparison of two numbers."""
+
+    def apply(a: Any, b: Any) -> Any:
+        if type(a) is not int or type(b) is not int:
+            a, b = number(a), number(b)
+            if is_array(a) or is_array(b):
+                return Mask(operation(plain(a), plain(b)))
+        return operation(a, b)
+
+    return apply
+
+
+def is_number(value: Any) -> bool:
+    return (isinstance(value, (int, float, Column)) and type(value) is not bool) or is_array(value)
+
+
+equal_numbers = ordering(operator.eq)
+
+
+def equal(a: Any, b: Any) -> Any:
+    """Whether two values are the same; those of different kinds never are."""
+    if is_number(a) and is_number(b):
+        return equal_numbers(a, b)
+    if isinstance(a, (bool, Mask)) and isinstance(b, (bool, Mask)):
+        return either(both(a, b), both(invert(a), invert(b)))
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and reduce(both, map(equal, a, b), True)
+    return type(a) is type(b) and a == b
+
+
+def unequal(a: Any, b: Any) -> Any:
+    return invert(equal(a, b))
+
+
+def items_of(value: Any, message: str) -> list | tuple:
+    if not isinstance(value, (list, tuple)):
+        raise ArgumentError(message.format(described(value)), hint="a list is written `[a, b]`")
+    return value
+
+
+def contained(a: Any, items: Any) -> Any:
+    """Whether a list holds a value."""
+    items = items_of(items, "`in` looks into a list, not into {}")
+    return reduce(either, [equal(a, each) for each in items], False)
+
+
+def missing(a: Any, items: Any) -> Any:
+    return invert(contained(a, items))
+
+
+def item(items: Any, index: Any) -> Any:
+    """items[index], from the end where the index is negative."""
+    items = items_of(items, "only a list has items, and not {}")
+    index = number(index)
+    if isinstance(index, float) and index.is_integer():
+        index = int(index)
+    if isinstance(index, int):
+        if -len(items) <= index < len(items):
+            return items[index]
+        raise ArgumentError(f"the list has {len(items)} items, and none at {index}", hint="the first is at 0")
+    if isinstance(index, float):
+        raise ArgumentError(f"the index {quote(index)} is not a whole number")
+    index = Column.whole("the index", index)
+    inside = both(index >= -len(items), index < len(items))
+    require(inside, "the list has {} items, and none at {}", len(items), index)
+    import numpy
+
+    place, *every = numpy.broadcast_arrays(index.array, *[plain(number(each)) for each in items])
+    return number(numpy.take_along_axis(numpy.stack(every), place[None], 0)[0])
+
+
+def listed(values: tuple) -> list | tuple:
+    """A function's values, which may come as one list."""
+    items = values[0] if len(values) == 1 and isinstance(values[0], (list, tuple)) else values
+    if not items:
+        raise ArgumentError("the list is empty")
+    return [number(each) for each in items]
+
+
+def smaller(a: Any, b: Any) -> Any:
+    return where(Mask(plain(a) <= plain(b)), a, b) if is_array(a) or is_array(b) else minimum(a, b)
+
+
+def larger(a: Any, b: Any) -> Any:
+    return where(Mask(plain(a) >= plain(b)), a, b) if is_array(a) or is_array(b) else maximum(a, b)
+
+
+def least(*values: Any) -> Any:
+    return reduce(smaller, listed(values))
+
+
+def greatest(*values: Any) -> Any:
+    return reduce(larger, listed(values))
+
+
+def rounding(scalar: Callable, elementwise: str) -> Callable:
+    """A function to whole numbers: Python's for a float, NumPy's of that name for an array."""
+
+    def apply(value: Any) -> Any:
+        value = number(value)
+        if isinstance(value, float):
+            return scalar(value)
+        if not is_array(value):
+            return value
+        import numpy
+
+        return Column.whole("the result", getattr(numpy, elementwise)(value))
+
+    return apply
+
+
+truncate = rounding(int, "trunc")
+
+
+def absolute(value: Any) -> Any:
+    return abs(number(value))
+
+
+def square_root(value: Any) -> Any:
+    """The root, whole where it is one."""
+    value = number(value)
+    require(ordering(operator.ge)(value, 0), "the root of {}, a negative number", value)
+    if isinstance(value, int) and math.isqrt(value) ** 2 == value:
+        return math.isqrt(value)
+    return elementwise("sqrt", value)
+
+
+def logarithm(value: Any) -> Any:
+    """The logarithm to base 2, whole where it is one."""
+    value = number(value)
+    require(ordering(operator.gt)(value, 0), "the logarithm of {}, which is not above 0", value)
+    if isinstance(value, int) and value & (value - 1) == 0:
+        return value.bit_length() - 1
+    return elementwise("log2", value)
+
+
+def elementwise(name: str, value: Any) -> Any:
+    if isinstance(value, (int, float)):
+        return getattr(math, name)(value)
+    import numpy
+
+    return getattr(numpy, name)(plain(value).astype(numpy.float64))
+
+
+def length(value: Any) -> int:
+    return len(items_of(value, "`len` counts the items of a list, not of {}"))
+
+
+def total(value: Any) -> Any:
+    return reduce(add, items_of(value, "`sum` adds the items of a list, not of {}"), 0)
+
+
+def divisible(value: Any, divisor: Any) -> Any:
+    """The nearest multiple of the divisor, at least the divisor, and one more where that is below 0.9 of the value."""
+    value, divisor = number(value), number(divisor)
+    divisor = Column.whole("the divisor", divisor) if is_array(divisor) else divisor
+    require(divisor >= 1, "the divisor must be at least 1, not {}", divisor)
+    if isinstance(divisor, float):
+        require(divisor.is_integer(), "the divisor {} is not whole", divisor)
+        divisor = int(divisor)
+    if isinstance(value, (int, Column)):
+        multiple = maximum((2 * value + divisor) // (2 * divisor) * divisor, divisor)
+        return multiple + where(10 * multiple < 9 * value, divisor, 0)
+    multiple = maximum(truncate(value + divisor / 2) // divisor * divisor, divisor)
+    return multiple + where(ordering(operator.lt)(multiple, 0.9 * value), divisor, 0)
+
+
+def round8(value: Any) -> Any:
+    return divisible(value, 8)
+
+
+# Each function with the fewest and the most values that it takes.
+FUNCTIONS: dict[str, tuple[Callable, int, float]] = {
+    "min": (least, 1, math.inf),
+    "max": (greatest, 1, math.inf),
+    "ceil": (rounding(math.ceil, "ceil"), 1, 1),
+    "floor": (rounding(math.floor, "floor"), 1, 1),
+    "round": (rounding(round, "rint"), 1, 1),
+    "int": (truncate, 1, 1),
+    "abs": (absolute, 1, 1),
+    "sqrt": (square_root, 1, 1),
+    "log2": (logarithm, 1, 1),
+    "len": (length, 1, 1),
+    "sum": (total, 1, 1),
+    "round8": (round8, 1, 1),
+    "divisible": (divisible, 2, 2),
+}

@@ -1,0 +1,193 @@
+"""A spec file as read: its inputs, variables, blocks, layers, outputs and expected figures."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from paramcount.errors import Position, quote
+from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.language.bindings import EMPTY
+from paramcount.language.context import (
+    AXES,
+    Context,
+    Enough,
+    File,
+    describe,
+    empty,
+    identifier,
+    mapping_of,
+    text_of,
+    wrong,
+)
+from paramcount.language.definitions import read_blocks, read_includes
+from paramcount.language.inputs import InputSyntax, read_inputs
+from paramcount.language.items import ItemSyntax
+from paramcount.language.kinds import read_defaults
+from paramcount.language.reading import read_items
+from paramcount.language.variables import undeclared
+from paramcount.language.written import Constant, Template, read_template, read_value
+from paramcount.language.yaml.nodes import Mapping, Node, Sequence
+
+KEYS = [
+    "name",
+    "about",
+    "source",
+    "input",
+    "inputs",
+    "vars",
+    "variants",
+    "defaults",
+    "include",
+    "blocks",
+    "layers",
+    "outputs",
+    "expect",
+]
+FIGURES = ("params", "weights", "macs", "buffers", "active_params")
+
+
+@dataclass(eq=False, repr=False)
+class Expectation:
+    """Figures that a spec must count to, each with its place, and the model that it stands for."""
+
+    figures: dict[str, tuple[int, Position]] = field(default_factory=dict)
+    reference: str | None = None
+
+
+@dataclass(eq=False, repr=False)
+class SpecSyntax:
+    """A whole spec as read. Nothing in it depends on the values of variables."""
+
+    file: File
+    name: str
+    about: str = ""
+    source: str = ""
+    inputs: dict[str, InputSyntax] = field(default_factory=dict)
+    single: bool = True
+    variables: dict[str, Node] = field(default_factory=dict)
+    places: dict[str, Position] = field(default_factory=dict)
+    variants: dict[str, dict[str, Node]] = field(default_factory=dict)
+    items: list[ItemSyntax] = field(default_factory=list)
+    outputs: dict[str, Template] | None = None
+    expect: dict[str | None, Expectation] = field(default_factory=dict)  # None: the base
+    declared: dict[str, Position] = field(default_factory=dict)
+
+    def unused(self, used: set[str]) -> list[str]:
+        """A warning for each variable and block that nothing uses."""
+        found = []
+        for word, position in self.places.items():
+            if word not in used:
+                found.append(f"{position}: warning: the variable {quote(word)} is never used")
+        for word, block in self.file.blocks.items():
+            if word not in used and block.file is self.file:
+                found.append(f"{block.position}: warning: the block {quote(word)} is never used")
+        return found
+
+
+def read_spec(root: Node, path: str) -> SpecSyntax:
+    """Read a spec's nodes; every independent error in it is raised at once."""
+    if not isinstance(root, Mapping):
+        raise wrong(root, f"a spec is a mapping, and this is {describe(root)}", "start with `input:` and `layers:`")
+    stem = os.path.basename(path).rsplit(".", 1)[0]
+    spec = SpecSyntax(File(path), stem)
+    with suppress(Enough):
+        read_parts(spec, root, path)
+    spec.file.report()
+    return spec
+
+
+def read_parts(spec: SpecSyntax, root: Mapping, path: str) -> None:
+    context = Context(spec.file, declared=spec.declared)
+    parts = {key.text: value for key, value in root.entries}
+    for key, _ in root.entries:
+        if key.text not in KEYS:
+            hint = did_you_mean(nearest(key.text, KEYS), f"the keys are {', '.join(KEYS)}")
+            spec.file.note(wrong(key, f"unknown key {quote(key.text)}", hint))
+    for key in ("name", "about", "source"):
+        if key in parts:
+            setattr(spec, key, context.attempt(text_of, parts[key], f"`{key}`") or "")
+    context.attempt(read_variables, spec, parts, context)
+    context = context.seeing(*spec.variables)
+    spec.single = "inputs" not in parts
+    spec.inputs = context.attempt(read_inputs, parts, root, context) or {}
+    context = context.seeing(*AXES)
+    if "include" in parts:
+        context.attempt(read_includes, parts["include"], context, path)
+    blocks = parts.get("blocks")
+    if blocks is not None and not empty(blocks):
+        context.attempt(read_blocks, blocks, context, parts.get("defaults"))
+    elif "defaults" in parts:
+        context.attempt(lambda: read_defaults(mapping_of(parts["defaults"], "`defaults`"), context))
+    if "layers" in parts:
+        spec.items = context.attempt(read_items, parts["layers"], context) or []
+        if isinstance(parts["layers"], Sequence) and not parts["layers"].items:
+            spec.file.note(wrong(parts["layers"], "`layers` is empty", "list at least one layer"))
+    elif not any(nearest(key.text, ["layers"]) for key, _ in root.entries):
+        spec.file.note(wrong(root, "missing `layers:`", "e.g. `layers: [dense: 10]`"))
+    if "outputs" in parts:
+        spec.outputs = context.attempt(read_outputs, parts["outputs"], context)
+    if "expect" in parts:
+        context.attempt(read_expect, spec, parts["expect"], context)
+
+
+def read_variables(spec: SpecSyntax, parts: dict[str, Node], context: Context) -> None:
+    """`vars` and `variants`: their nodes by name; the values are read when it is known which hold."""
+    if "vars" in parts and not empty(parts["vars"]):
+        for key, value in mapping_of(parts["vars"], "`vars`").entries:
+            name = context.attempt(identifier, key, "a variable")
+            if name:
+                spec.variables[name], spec.places[name] = value, key.position
+    if "variants" not in parts or empty(parts["variants"]):
+        return
+    for key, value in mapping_of(parts["variants"], "`variants`").entries:
+        settings = spec.variants[key.text] = {}
+        given = None if empty(value) else context.attempt(mapping_of, value, "a variant")
+        for name, setting in given.entries if given else []:
+            if name.text in spec.variables:
+                settings[name.text] = setting
+            else:
+                spec.file.note(undeclared(name.text, spec.variables, name.position))
+
+
+def read_outputs(node: Node, context: Context) -> dict[str, Template]:
+    if isinstance(node, Mapping):
+        return {text_of(key, "a label"): read_template(value, context, "an output") for key, value in node.entries}
+    items = node.items if isinstance(node, Sequence) else [node]
+    templates = [read_template(each, context, "an output") for each in items]
+    if not templates:
+        raise wrong(node, "`outputs` is empty", "list a name, or leave it out for the last value")
+    return {template.text: template for template in templates}
+
+
+def read_expect(spec: SpecSyntax, node: Node, context: Context) -> None:
+    found = mapping_of(node, "`expect`")
+    spec.expect[None] = read_figures(found, context, ("variants",))
+    variants = found.get("variants")
+    for key, value in mapping_of(variants, "`variants`").entries if variants is not None else []:
+        if key.text not in spec.variants:
+            hint = did_you_mean(nearest(key.text, spec.variants), "declare it under `variants:`")
+            raise wrong(key, f"unknown variant {quote(key.text)}", hint)
+        spec.expect[key.text] = read_figures(mapping_of(value, "expected figures"), context, ())
+
+
+def read_figures(node: Mapping, context: Context, others: tuple[str, ...]) -> Expectation:
+    expected = Expectation()
+    for key, value in node.entries:
+        if key.text == "reference":
+            expected.reference = text_of(value, "`reference`")
+        elif key.text in FIGURES:
+            written = read_value(value, Context(context.file), what=key.text)
+            figure = written.evaluate(EMPTY, None)
+            if isinstance(figure, float) and figure.is_integer():
+                figure = int(figure)
+            if not isinstance(written, Constant) or isinstance(figure, bool) or not isinstance(figure, int):
+                raise wrong(value, f"{quote(key.text)} must be a whole number, not {describe(value)}")
+            expected.figures[key.text] = (figure, value.position)
+        elif key.text not in others:
+            guess = nearest(key.text, [*FIGURES, "reference", "variants"])
+            hint = did_you_mean(guess, f"the figures are {', '.join(FIGURES)}")
+            hint = "flops are 2 × macs: give `macs`" if key.text == "flops" else hint
+            context.file.note(wrong(key, f"unknown figure {quote(key.text)}", hint))
+    return expected

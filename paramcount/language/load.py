@@ -1,0 +1,189 @@
+"""Loading a spec: from a file's or a shipped spec's name, with a variant and variables, to a network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from paramcount.errors import ArgumentError, Position, SpecError, quote
+from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.graph.network import Network
+from paramcount.language.bindings import Bindings
+from paramcount.language.items import bind
+from paramcount.language.language import Expectation, SpecSyntax, read_spec
+from paramcount.language.variables import undeclared, variable_values
+from paramcount.language.yaml.nodes import Node
+from paramcount.language.yaml.reader import read_text
+from paramcount.language.yaml.source import read_source, specs_in
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDERS = (os.path.join(PACKAGE, "configs"), os.path.join(os.path.dirname(PACKAGE), "configs"))  # wheel, checkout
+
+
+class Loaded(Network):
+    """A network from a spec, with what the spec says of itself.
+
+    `vars` holds the value of every variable, `overridden` tells whether one was set by hand, `expect` the expected
+    figures with their places, `reference` the model that it stands for, `variants` the names there are.
+    """
+
+    def __init__(self, syntax: SpecSyntax, variant: str | None, given: dict[str, Any]) -> None:
+        nodes = chosen_variables(syntax, variant)
+        fixed = set_by_hand(syntax, nodes, given)
+        self.vars, used = variable_values(syntax.file, nodes, fixed)
+        self.unused = syntax.unused(used | syntax.file.used)
+        self.variant = variant
+        self.overridden = bool(given)
+        self.source = syntax.source
+        self.about = syntax.about
+        self.file = syntax.file.path
+        self.variants = list(syntax.variants)
+        expected = expectation(syntax, variant)
+        self.expect: dict[str, tuple[int, Position]] = expected.figures
+        self.reference = expected.reference
+        base = Bindings(self.vars)
+        shapes = {name: each.shape(base) for name, each in syntax.inputs.items()}
+        outputs = syntax.outputs
+        super().__init__(
+            bind(syntax.items, base),
+            input=shapes["input"] if syntax.single else None,
+            inputs=None if syntax.single else shapes,
+            outputs=None if outputs is None else {label: each.evaluate(base, None) for label, each in outputs.items()},
+            name=syntax.name,
+            declared=syntax.declared,
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is odd but not wrong: names, variables and blocks that nothing uses."""
+        return self.graph().warnings + self.unused
+
+
+def load(path: str, /, variant: str | None = None, **variables: Any) -> Loaded:
+    """The network of a spec: a file, or the name of a shipped spec, `name:variant` included.
+
+    `variables` override the spec's vars: numbers, lists, words, or text that is read as an expression. Raises a
+    ParamcountError that says what is wrong and where.
+
+    >>> load("mlp").graph().outputs["output"].shape.sizes
+    (10,)
+    """
+    file, given = locate(os.fspath(path))
+    text, shown = read_source(file), shown_path(file)
+    read = fresh_syntax if "include" in text else known_syntax  # an included file may have changed
+    return expanded(Loaded(read(text, shown), variant if variant is not None else given, variables))
+
+
+def loads(text: str, /, variant: str | None = None, file: str = "<text>", **variables: Any) -> Loaded:
+    """The network of a spec that is given as text.
+
+    >>> loads("{input: {features: 784}, layers: [dense: 10]}").graph().outputs["output"].shape.sizes
+    (10,)
+    """
+    return expanded(Loaded(fresh_syntax(text, file), variant, variables))
+
+
+def expanded(network: Loaded) -> Loaded:
+    """The network, whose graph holds together."""
+    network.graph()
+    return network
+
+
+def fresh_syntax(text: str, file: str) -> SpecSyntax:
+    return read_spec(read_text(text, file), file)
+
+
+known_syntax = lru_cache(maxsize=32)(fresh_syntax)  # the same spec is often read for one variant after the other
+
+
+def chosen_variables(syntax: SpecSyntax, variant: str | None) -> dict[str, Node]:
+    """The variables as written, with those of a variant."""
+    if variant is None:
+        return dict(syntax.variables)
+    if variant not in syntax.variants:
+        guess = nearest(variant, syntax.variants)
+        names = f"the variants are {', '.join(syntax.variants)}" if syntax.variants else "the spec has no variants"
+        hint = did_you_mean(guess, names)
+        raise SpecError(f"{quote(syntax.name)} has no variant {quote(variant)}", hint=hint)
+    return syntax.variables | syntax.variants[variant]
+
+
+def set_by_hand(syntax: SpecSyntax, nodes: dict[str, Node], given: dict[str, Any]) -> dict[str, Any]:
+    """The values that are set in Python; those that are text take the place of what is written."""
+    fixed: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in syntax.variables:
+            raise undeclared(name, list(syntax.variables), None)
+        if isinstance(value, str) and not value.strip():
+            raise SpecError(f"{quote(name)} is set to nothing", hint=f"write a value, as in `{name}=1`")
+        if isinstance(value, str):
+            nodes[name] = read_text(value, f"--set {name}")
+        else:
+            fixed[name] = list(value) if isinstance(value, tuple) else value
+    return fixed
+
+
+def expectation(syntax: SpecSyntax, variant: str | None) -> Expectation:
+    """The expected figures of a variant; those of the base for a variant that sets nothing."""
+    if variant is not None and variant not in syntax.expect and not syntax.variants[variant]:
+        variant = None
+    return syntax.expect.get(variant, Expectation())
+
+
+def locate(path: str) -> tuple[str, str | None]:
+    """The file of a spec's name, and the variant behind a colon; raises ArgumentError where there is none."""
+    name, _, variant = path.rpartition(":")
+    for candidate, chosen in ((path, None), (name, variant)):
+        if candidate and os.path.exists(candidate) and (os.sep in candidate or "." in candidate):
+            return candidate, chosen
+        for folder in FOLDERS if candidate and os.sep not in candidate else ():
+            file = os.path.join(folder, candidate if candidate.endswith(".yaml") else f"{candidate}.yaml")
+            if os.path.isfile(file):
+                return file, chosen
+    word = name or path
+    if os.path.exists(word):
+        return word, variant or None
+    raise no_spec(path, word)
+
+
+def no_spec(path: str, word: str) -> ArgumentError:
+    """The error of a name that is neither a file nor a shipped spec; `word` is the name without a variant."""
+    folder, name = os.path.split(word)
+    stem = name.removesuffix(".yaml").removesuffix(".yml")
+    is_path = folder or stem != name
+    known = {each: each for each in shipped_specs()}
+    known |= {os.path.splitext(file)[0]: os.path.join(folder or ".", file) for file in specs_in(folder or ".")}
+    guess = nearest(stem, known)
+    hint = ("check the path; " if is_path else "") + "`paramcount zoo` shows the shipped specs"
+    if guess:
+        hint = f"did you mean {quote(known[guess] + path[len(word) :])}?"
+    return ArgumentError(f"there is no spec {quote(path)}" + (": no such file" if is_path else ""), hint=hint)
+
+
+def shipped_specs() -> list[str]:
+    """The names of the specs that come with the package."""
+    for folder in FOLDERS:
+        if os.path.isdir(folder):
+            return sorted(name[:-5] for name in os.listdir(folder) if name.endswith(".yaml"))
+    return []
+
+
+def shipped_networks() -> Iterator[tuple[str, Loaded]]:
+    """Every shipped spec's name with its network in each variant, and in the base if that is none of them."""
+    for name in shipped_specs():
+        file, _ = locate(name)
+        syntax = fresh_syntax(read_source(file), shown_path(file))
+        base = [] if {} in syntax.variants.values() else [None]
+        for variant in (*base, *syntax.variants):
+            yield name, Loaded(syntax, variant, {})
+
+
+def shown_path(file: str) -> str:
+    """A path as the user would write it: relative where that is shorter."""
+    try:
+        relative = os.path.relpath(file)
+    except ValueError:
+        return file
+    return relative if len(relative) < len(file) else file

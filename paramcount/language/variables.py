@@ -1,0 +1,80 @@
+"""The values of a spec's variables, each read after those that it uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paramcount.errors import ParamcountError, Position, SpecError, quote
+from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.language.bindings import Bindings
+from paramcount.language.context import MOST_ERRORS, Context, File
+from paramcount.language.written import ANY_KIND, read_value
+from paramcount.language.yaml.nodes import Node
+from paramcount.layers.layer import Shape
+
+DEEPEST = 32  # variables that use each other
+
+
+def undeclared(name: str, variables: Any, position: Position | None) -> SpecError:
+    """The error for setting a variable that the spec does not have."""
+    guess = nearest(name, variables)
+    known = f"the variables are {', '.join(variables)}" if variables else "the spec has no variables"
+    hint = did_you_mean(guess, known)
+    return SpecError(f"there is no variable {quote(name)}", hint=hint, position=position)
+
+
+def variable_values(file: File, nodes: dict[str, Node], fixed: dict[str, Any]) -> tuple[dict[str, Any], set[str]]:
+    """The values of all variables, and which of them others use; raises SpecError for a circle."""
+    values: dict[str, Any] = dict(fixed)
+    own = File(file.path, blocks=file.blocks)  # with errors of its own: the same file may be read for other values
+    context = Context(own, frozenset(nodes))
+    active: list[str] = []
+
+    def find(name: str) -> Any:
+        if name in values:
+            return values[name]
+        if name in active:
+            raise circle([*active[active.index(name) :], name], nodes)
+        if len(active) == DEEPEST:
+            message = f"more than {DEEPEST} variables that each need the next: {' -> '.join(active[:3])} -> ..."
+            raise SpecError(message, hint="give one of them a number", position=nodes[active[0]].position)
+        active.append(name)
+        written = read_value(nodes[name], context, ANY_KIND, name)
+        values[name] = written.evaluate(Lazy(find), None)
+        active.pop()
+        return values[name]
+
+    for name in nodes:
+        try:
+            find(name)
+        except ParamcountError as error:
+            values.update(dict.fromkeys(active, 1))
+            active.clear()
+            if error.position not in [other.position for other in own.errors]:
+                own.errors.append(error)
+        if len(own.errors) >= MOST_ERRORS:
+            break
+    own.report()
+    return values, own.used
+
+
+class Lazy(Bindings):
+    """Bindings that find a variable when an expression asks for it."""
+
+    __slots__ = ("find",)
+
+    def __init__(self, find: Any) -> None:
+        super().__init__({})
+        self.find = find
+
+    def evaluate(self, expression: Any, shape: Shape | None) -> Any:
+        return expression.evaluate(self.find)
+
+
+def circle(names: list[str], nodes: dict[str, Node]) -> SpecError:
+    places = ", ".join(f"{quote(name)} at {nodes[name].position}" for name in names[:-1])
+    return SpecError(
+        f"variables in a circle: {' -> '.join(names)} ({places})",
+        hint="give one of them a number",
+        position=nodes[names[0]].position,
+    )

@@ -1,0 +1,222 @@
+"""The contract: Shape, Param, Work, and Layer, whose four methods are all that counting and building ask for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
+from typing import Any, ClassVar, NamedTuple
+
+from paramcount.errors import ArgumentError, quote
+from paramcount.layers.fields import REQUIRED, Check, Kind, field, field_checks
+from paramcount.numbers.arithmetic import Size, product
+
+LAYOUTS = {"features": 1, "sequence": 2, "image": 3, "volume": 4, "tokens": 1}
+BY_RANK = {1: "features", 2: "sequence", 3: "image", 4: "volume"}
+ROLES = ("weight", "table", "bias", "norm", "buffer")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of one example's value, channels last, without the batch, and what its axes mean.
+
+    >>> Shape.of(224, 224, 3)
+    Shape(sizes=(224, 224, 3), layout='image')
+    """
+
+    sizes: tuple[Size, ...]
+    layout: str = "plain"
+
+    @staticmethod
+    def of(*sizes: Size) -> Shape:
+        """A shape whose layout follows from its rank: features, sequence, image, volume, else plain."""
+        return Shape(sizes, BY_RANK.get(len(sizes), "plain"))
+
+    @property
+    def rank(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def spatial(self) -> tuple[Size, ...]:
+        """All axes but the last."""
+        return self.sizes[:-1]
+
+    @property
+    def channels(self) -> Size:
+        """The last axis."""
+        return self.sizes[-1]
+
+    @cached_property
+    def elements(self) -> Size:
+        return product(self.sizes)
+
+    def with_channels(self, channels: Size) -> Shape:
+        """The same shape with another last axis."""
+        return Shape((*self.sizes[:-1], channels), self.layout)
+
+    def __str__(self) -> str:
+        return "×".join(map(str, self.sizes)) if self.sizes else "scalar"
+
+
+class Param(NamedTuple):
+    """One tensor: its named axes with their sizes, its role, and how it starts.
+
+    Roles: weight (kernels), table (embeddings, positions, scales), bias, norm, buffer (running statistics).
+    Initializers: fan_in (normal, variance 1 / all axes but the last), normal (deviation 0.02), zeros, ones, log_range
+    (the logarithms of 1, 2, ... along the last axis).
+
+    >>> Param({"input": 784, "output": 10}, "weight").size
+    7840
+    """
+
+    axes: dict[str, Size]
+    role: str
+    init: str = "fan_in"
+
+    @property
+    def shape(self) -> tuple[Size, ...]:
+        return tuple(self.axes.values())
+
+    @property
+    def size(self) -> Size:
+        return product(self.axes.values())
+
+
+class Work(NamedTuple):
+    """What running once costs: multiply-accumulates of contractions, and all other operations beside them.
+
+    >>> Work(macs=864, elementwise=32).flops
+    1728
+    """
+
+    macs: Size = 0
+    elementwise: Size = 0
+
+    @property
+    def flops(self) -> Size:
+        """Two for each multiply-accumulate: this is the only place that says so."""
+        return 2 * self.macs
+
+    def __add__(self, other: Work) -> Work:  # type: ignore[override]
+        return Work(self.macs + other.macs, self.elementwise + other.elementwise)
+
+    def __mul__(self, times: Size) -> Work:  # type: ignore[override]
+        return Work(self.macs * times, self.elementwise * times)
+
+
+class Contraction(NamedTuple):
+    """The multiply-accumulates of one contraction, and its operands: of which parameters, by their names, and of
+    which inputs, by their numbers, each of them is made.
+
+    Its gradient has another contraction as large for each operand that depends on a trainable parameter.
+    """
+
+    macs: Size
+    operands: tuple[tuple[str | int, ...], ...]
+
+
+class Item:
+    """Anything that can stand in a network's list: a layer, a block, or a structural form."""
+
+    def place(self, builder: Any, name: str | None) -> None:
+        """Become part of the network that is being built, under a name or by kind and ordinal."""
+        raise NotImplementedError
+
+
+registry: dict[str, type[Layer]] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer(Item, ABC):
+    """One operation, with its parameters, its work and its forward computation.
+
+    A concrete layer is a frozen dataclass whose fields are its arguments in a spec, in positional order, and
+    registers itself: `class Conv(Layer, kind="conv")`. `norm` and `activation` are sugar for items after it.
+    """
+
+    norm: Any = field(Kind(none=True), None)
+    activation: Any = field(Kind(none=True), None)
+
+    kind: ClassVar[str] = ""
+    examples: ClassVar[tuple[tuple, ...]] = ()  # (settings, input shape, ...): what the contract test runs
+    takes_prev: ClassVar[bool] = True  # whether the value that arrives is the first input
+    by_name: ClassVar[tuple[str, ...]] = ()  # fields that have no place in a positional list
+
+    def __init_subclass__(cls, kind: str = "", **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if kind:
+            registry[kind] = cls
+        cls.kind = kind or cls.__dict__.get("kind") or cls.__name__.lower()  # one of no kind still needs a name
+
+    def __post_init__(self) -> None:
+        for name, check, default in self.validations():
+            value = getattr(self, name)
+            if value is default or (value is None and check.none):
+                continue
+            checked = check(name, value)
+            if checked is not value:
+                object.__setattr__(self, name, checked)
+
+    @classmethod
+    @cache
+    def checks(cls) -> tuple[tuple[str, Check], ...]:
+        """Each argument's name and check, in positional order, `norm` and `activation` last."""
+        pairs = field_checks(cls)
+        return tuple(pairs[2:] + pairs[:2])
+
+    @classmethod
+    @cache
+    def validations(cls) -> tuple[tuple[str, Check, Any], ...]:
+        """Each argument whose values are not all good, with its check and its default, which needs none."""
+        checks = {name: check for name, check in cls.checks() if type(check).__call__ is not Check.__call__}
+        return tuple((name, check, getattr(cls, name, REQUIRED)) for name, check in checks.items())
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        """The arguments that have no default."""
+        return tuple(each.name for each in fields(cls) if each.default is REQUIRED)
+
+    def place(self, builder: Any, name: str | None) -> None:
+        """Become a leaf of the network that is being built."""
+        builder.layer(self, name)
+
+    def setting(self, *inputs: Shape) -> str:
+        """The arguments in brief, for a table: `3×3/2`; `inputs` tell how many axes there are, if they are known."""
+        return ""
+
+    @abstractmethod
+    def output_shape(self, *inputs: Shape) -> Shape | tuple[Shape, ...]:
+        """The shape of the result, or of each result; raises ShapeError for inputs it cannot take."""
+
+    @abstractmethod
+    def params(self, *inputs: Shape) -> dict[str, Param]:
+        """The tensors that it owns, by name."""
+
+    @abstractmethod
+    def work(self, *inputs: Shape) -> Work:
+        """The cost of one example's forward computation."""
+
+    def contractions(self, *inputs: Shape) -> tuple[Contraction, ...]:
+        """What the MACs of `work` are made of: unless a layer says otherwise, its weights meet its first input."""
+        macs = self.work(*inputs).macs
+        if type(macs) is int and not macs:
+            return ()
+        weights = [name for name, param in self.params(*inputs).items() if param.role not in ("bias", "buffer")]
+        return (Contraction(macs, (tuple(weights), (0,))),)
+
+    @abstractmethod
+    def forward(self, params: dict[str, Any], *inputs: Any, context: Any) -> Any:
+        """The computation of one example in JAX; `vmap` makes the batch."""
+
+
+def along(name: str, value: Any, axes: int) -> tuple:
+    """A per-axis argument as a tuple with one entry for each of `axes` axes."""
+    if not isinstance(value, tuple):
+        return (value,) * axes
+    if len(value) != axes:
+        raise ArgumentError(
+            f"{name} {quote(list(value))} has {len(value)} entries for {axes} axes",
+            hint=f"give one number, or a list of {axes}",
+            argument=name,
+        )
+    return value

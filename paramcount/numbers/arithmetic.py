@@ -1,0 +1,121 @@
+"""Arithmetic that means the same on an int and on a Column of int64."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from paramcount.errors import Undecided
+from paramcount.numbers.column import Column, Mask, bound, plain, require
+
+__all__ = [
+    "Column",
+    "Mask",
+    "Size",
+    "ceil_div",
+    "decide",
+    "exact_div",
+    "maximum",
+    "minimum",
+    "product",
+    "require",
+    "same_sizes",
+    "settle",
+    "where",
+]
+
+Size = Any  # an int, or a Column in a sweep
+
+
+def decide(condition: Any) -> bool:
+    """A condition as a bool; raises Undecided where the variants of a sweep disagree."""
+    return bool(condition)
+
+
+def settle(size: Size) -> int:
+    """A size that decides structure, such as a number of parts, as an int; raises Undecided where variants disagree.
+
+    >>> settle(Column.whole("parts", [3, 3]))
+    3
+    """
+    if type(size) is not Column:
+        return size
+    first = size[0]
+    same = size == first
+    if type(same) is Mask and not same.array.all():
+        raise Undecided("a size differs between variants", mask=same.array, sizes=size.array)
+    return first
+
+
+def same_sizes(one: Sequence[Size], two: Sequence[Size]) -> bool:
+    """Whether two lists of sizes are equal; raises Undecided where the variants of a sweep disagree.
+
+    >>> same_sizes((3, 3), (3, 3, 1))
+    False
+    """
+    return len(one) == len(two) and all(decide(a == b) for a, b in zip(one, two, strict=True))
+
+
+def product(sizes: Iterable[Size]) -> Size:
+    """All sizes multiplied; 1 for none.
+
+    >>> product((3, 3, 64))
+    576
+    """
+    return math.prod(sizes)
+
+
+def ceil_div(a: Size, b: Size) -> Size:
+    """a / b rounded up.
+
+    >>> ceil_div(7, 2)
+    4
+    """
+    return (a + (b - 1)) // b if type(b) is int and b > 0 else -(-a // b)
+
+
+def exact_div(a: Size, b: Size, message: str = "{} is not divisible by {}", **details: Any) -> Size:
+    """a / b, which must be whole; raises ArgumentError otherwise.
+
+    >>> exact_div(12, 4)
+    3
+    """
+    if type(a) is not int or type(b) is not int or a % b:
+        require(a % b == 0, message, a, b, **details)
+    return a // b
+
+
+def minimum(a: Size, b: Size) -> Size:
+    """The smaller of two sizes, for each variant."""
+    if type(a) is not int or type(b) is not int:
+        smaller = a <= b
+        if type(smaller) is Mask:
+            return where(smaller, a, b)
+        return a if smaller else b
+    return a if a <= b else b
+
+
+def maximum(a: Size, b: Size) -> Size:
+    """The larger of two sizes, for each variant."""
+    if type(a) is not int or type(b) is not int:
+        larger = a >= b
+        if type(larger) is Mask:
+            return where(larger, a, b)
+        return a if larger else b
+    return a if a >= b else b
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """a where the condition holds and b elsewhere, for each variant; both are numbers.
+
+    >>> where(3 > 2, 5, 7)
+    5
+    """
+    if type(condition) is not Mask:
+        return a if condition else b
+    import numpy
+
+    chosen = numpy.where(condition.array, plain(a), plain(b))
+    if not isinstance(a, (int, Column)) or not isinstance(b, (int, Column)):
+        return chosen
+    low, high = min(bound(a, "low"), bound(b, "low")), max(bound(a, "high"), bound(b, "high"))
+    return Column(chosen, low, high)

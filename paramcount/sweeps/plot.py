@@ -1,0 +1,171 @@
+"""The rows of a sweep as a scatter plot of two columns with their Pareto front: SVG, PNG or PDF, by the file's name."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from io import BytesIO
+from textwrap import wrap
+from typing import Any
+
+from paramcount.errors import ArgumentError, needs, printable, quote
+from paramcount.numbers.units import grouped
+from paramcount.sweeps.result import Sweep, joined
+
+METADATA = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}  # the same on every day
+LABELS = {
+    "params": "parameters",
+    "trainable": "trainable parameters",
+    "weights": "weights, without biases and norms",
+    "tables": "parameters of tables",
+    "biases": "biases",
+    "norms": "parameters of norms",
+    "buffers": "elements of buffers",
+    "active_params": "active parameters",
+    "macs": "MACs per example",
+    "flops": "FLOPs per example",
+    "elementwise": "elementwise operations per example",
+    "activations": "elements of activations per example",
+    "param_bytes": "bytes of the parameters",
+}
+MOST = 2**18  # points that are held; of more, those that overlap are held once
+THINNED = 2**16  # points that are left of them
+CELLS = 2**11  # across the plot, at first: some for each of its pixels
+FEW = 60  # points of a front whose marks are large
+VECTORS = 4000  # points that are drawn one by one; of more a picture is drawn
+WIDE = 20  # from the least to the most of a logarithmic axis
+STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25}
+STYLE |= {"svg.hashsalt": "paramcount", "svg.fonttype": "none"}
+
+
+class Plot:
+    """A plot that parts of a sweep are appended to, in flat memory; `draw` writes it.
+
+    Of a column less is better, and with `-` before its name more. A front of one point says little, and is left out
+    unless it was asked for, by `always`. Raises ArgumentError for a file that cannot be written or has another ending,
+    and MissingPackageError without matplotlib.
+    """
+
+    def __init__(self, path: str, first: str, second: str, name: str, always: bool = False) -> None:
+        self.path, self.signed, self.name, self.always = path, (first, second), name, always
+        self.format = os.path.splitext(path)[1].removeprefix(".").lower()
+        if self.format not in METADATA:
+            raise ArgumentError(f"{quote(path)} is no file of a plot", hint="a name that ends in .svg, .png or .pdf")
+        with needs(path):
+            import matplotlib.figure  # noqa: F401
+        folder = os.path.dirname(path) or "."
+        if not os.path.isdir(folder) or os.path.isdir(path):
+            raise ArgumentError(f"{quote(path)} cannot be written", hint="check the path")
+        self.cloud = Cloud()
+        self.front: Sweep | None = None
+
+    def append(self, part: Sweep) -> None:
+        """Add the valid rows of a part; raises ArgumentError where a column holds no numbers."""
+        self.cloud.add(*(part.column(name.removeprefix("-"))[part.valid] for name in self.signed))
+        best = part.pareto(*self.signed)
+        self.front = best if self.front is None else joined([self.front, best]).pareto(*self.signed)
+
+    def draw(self, points: int, invalid: int, where: str | None) -> None:
+        """Write the file; `points` counts all variants, `invalid` those that are no network."""
+        import matplotlib
+
+        lines = [f"{grouped(points)} variants", f"{grouped(self.cloud.added)} where {where}" if where else ""]
+        lines += [f"{grouped(invalid)} left out: no networks" if invalid else ""]
+        lines += ["drawn once where they overlap" if self.cloud.thinned else ""]
+        with matplotlib.rc_context(), warnings.catch_warnings(action="ignore"):  # of letters that the font lacks
+            matplotlib.rcdefaults()
+            for name, value in STYLE.items():
+                matplotlib.rcParams[name] = value  # type: ignore[index]
+            figure, content = self.figure(", ".join(filter(None, lines))), BytesIO()
+            figure.savefig(content, format=self.format, metadata=METADATA[self.format], dpi=160)
+        try:
+            with open(self.path, "wb") as file:
+                file.write(content.getbuffer())
+        except OSError as error:
+            raise ArgumentError(f"{quote(self.path)} cannot be written: {error.strerror}") from None
+
+    def figure(self, subtitle: str) -> Any:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8, 5.5), layout="constrained")
+        axes = figure.add_subplot()
+        lines = [printable(self.name), *wrap(printable(subtitle), 100)]
+        axes.set_title("\n".join(lines), loc="left", fontsize=10, parse_math=False)
+        names = [name.removeprefix("-") for name in self.signed]
+        scales = zip((axes.xaxis, axes.yaxis), names, (self.cloud.x, self.cloud.y), strict=True)
+        for axis, name, values in scales:
+            scale(axis, values, name in LABELS)
+            axis.set_label_text(LABELS.get(name, name), parse_math=False)
+        color, many = "#8da2bd", len(self.cloud.x) > VECTORS
+        points = self.cloud.x, self.cloud.y
+        axes.scatter(
+            *points, s=3 if many else 14, color=color, linewidths=0, rasterized=many, zorder=2, label="variants"
+        )
+        if self.front is not None and len(self.front) >= (1 if self.always else 2):
+            first, second = (self.front.columns[name] for name in names)
+            better = [
+                f"{'higher' if each.startswith('-') else 'lower'} {each.removeprefix('-')}" for each in self.signed
+            ]
+            dots = {"marker": "o", "markersize": 4 if len(first) < FEW else 2}
+            label = f"Pareto front: {', '.join(better)}"
+            many = len(first) > VECTORS
+            axes.plot(first, second, color="#b4441f", linewidth=1, label=label, rasterized=many, zorder=3, **dots)
+            figure.legend(loc="outside lower center", ncols=2, frameon=False, markerscale=1.5)
+        return figure
+
+
+def scale(axis: Any, values: Any, counts: bool) -> None:
+    """An axis that is logarithmic where its values differ much, and tells counts in k, M and G."""
+    from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
+
+    if logarithmic(values):
+        axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+        decades = values.max() / values.min()
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 10**4 else (1,)))
+        axis.set_minor_formatter(NullFormatter())
+    if counts:
+        axis.set_major_formatter(EngFormatter())
+
+
+def logarithmic(values: Any) -> bool:
+    return bool(len(values)) and values.min() > 0 and values.max() / values.min() >= WIDE
+
+
+class Cloud:
+    """Points of a plot. Many are thinned: of those in one cell, which is smaller than a pixel, one is held."""
+
+    def __init__(self) -> None:
+        import numpy
+
+        self.x, self.y = numpy.empty(0), numpy.empty(0)
+        self.added, self.thinned = 0, False
+
+    def add(self, x: Any, y: Any) -> None:
+        import numpy
+
+        self.added += len(x)
+        self.x, self.y = numpy.concatenate([self.x, x]), numpy.concatenate([self.y, y])
+        if len(self.x) > MOST:
+            self.thin()
+
+    def thin(self) -> None:
+        import numpy
+
+        self.thinned = True
+        cells = CELLS
+        while True:
+            keys = cell(self.x, cells) * cells + cell(self.y, cells)
+            held = numpy.sort(numpy.unique(keys, return_index=True)[1])
+            self.x, self.y = self.x[held], self.y[held]
+            if len(held) <= THINNED:
+                return
+            cells //= 2
+
+
+def cell(values: Any, cells: int) -> Any:
+    """The index of each value's cell, from the least value to the most."""
+    import numpy
+
+    values = numpy.log(values) if logarithmic(values) else values
+    least = values.min()
+    return ((values - least) * ((cells - 1) / (numpy.ptp(values) or 1))).astype(numpy.int64)

@@ -1,0 +1,176 @@
+"""What a sweep found: columns of figures with a row for each variant, chosen from by conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from paramcount.cost.count import count
+from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
+from paramcount.language.expression.parse import Expression, parse
+from paramcount.numbers.column import Column, Mask
+from paramcount.sweeps.space import Space
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The variants of a spec, a row for each: `columns` are arrays by name, of the variables and of all figures.
+
+    `valid` tells which rows are networks at all; the figures of the others are 0, and `reasons[reason[row]]` is why
+    (that of the first row of those that failed together; `error(row)` counts the row alone to be exact).
+    """
+
+    name: str
+    variant: str | None
+    variables: tuple[str, ...]
+    columns: dict[str, Any]
+    valid: Any
+    reason: Any
+    reasons: list[str]
+    space: Space = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.valid)
+
+    def __repr__(self) -> str:
+        return f"<Sweep {self.name}: {len(self):,} variants by {', '.join(self.variables)}>"
+
+    def take(self, rows: Any) -> Sweep:
+        """Some rows: a mask, or indices in any order."""
+        columns = {name: values[rows] for name, values in self.columns.items()}
+        return Sweep(
+            self.name,
+            self.variant,
+            self.variables,
+            columns,
+            self.valid[rows],
+            self.reason[rows],
+            self.reasons,
+            self.space,
+        )
+
+    def where(self, condition: str) -> Sweep:
+        """The valid rows for which an expression of the columns holds: `"params < 5e6 and macs / params > 80"`."""
+        return self.take(holds(read_condition(condition, list(self.columns)), self.columns, self.valid))
+
+    def top(self, rows: int, by: str) -> Sweep:
+        """The valid rows with the smallest numbers of a column, or with `-macs` the largest; equal ones in order."""
+        import numpy
+
+        chosen = numpy.flatnonzero(self.valid)
+        keys = self.signed(by)[chosen]
+        if 0 < rows < len(keys):  # only the best need an order, and all that equal the last of them
+            kept = keys <= numpy.partition(keys, rows - 1)[rows - 1]
+            chosen, keys = chosen[kept], keys[kept]
+        return self.take(chosen[numpy.argsort(keys, kind="stable")][:rows])
+
+    def pareto(self, first: str, second: str) -> Sweep:
+        """The valid rows that no other beats in two columns, both the less the better, or with `-macs` the more.
+
+        Of equal rows only the first is there. They come in the order of the first column.
+        """
+        import numpy
+
+        chosen = numpy.flatnonzero(self.valid)
+        one, two = self.signed(first)[chosen], self.signed(second)[chosen]
+        order = numpy.lexsort((two, one))
+        sorted_two = two[order]
+        kept = numpy.ones(len(order), bool)
+        kept[1:] = sorted_two[1:] < numpy.minimum.accumulate(sorted_two)[:-1]
+        return self.take(chosen[order[kept]])
+
+    def signed(self, name: str) -> Any:
+        """A column's values, the less the better: with `-` before the name they are turned round."""
+        return -self.column(name[1:]) if name.startswith("-") else self.column(name)
+
+    def column(self, name: str) -> Any:
+        """A column's values; raises ArgumentError for one that there is not, or that holds no numbers."""
+        values = self.columns.get(name)
+        if values is None or values.dtype.kind not in "if":
+            raise no_column(name, [name for name, each in self.columns.items() if each.dtype.kind in "if"])
+        return values
+
+    def plot(self, path: str, first: str = "params", second: str = "macs") -> None:
+        """Draw the valid rows by two columns, with their Pareto front, into a .svg, .png or .pdf file."""
+        from paramcount.sweeps.plot import Plot
+
+        plot = Plot(path, first, second, self.space.title)
+        plot.append(self)
+        plot.draw(len(self), int((~self.valid).sum()), None)
+
+    def point(self, row: int) -> dict[str, Any]:
+        """The variables of a row."""
+        found = {name: self.columns[name][row] for name in self.variables}
+        return {name: value.item() if hasattr(value, "item") else value for name, value in found.items()}
+
+    def error(self, row: int) -> str | None:
+        """Why a row is no valid network, or None: the row counted by itself."""
+        try:
+            count(self.space.network(self.space.indices(self.point(row))))
+        except ParamcountError as error:
+            return str(error)
+        return None
+
+
+def joined(parts: Sequence[Sweep]) -> Sweep:
+    """The rows of all parts, in their order."""
+    import numpy
+
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    reasons: dict[str, int] = {}
+    codes = []
+    for part in parts:
+        table = [reasons.setdefault(each, len(reasons)) for each in part.reasons]
+        codes.append(numpy.array([*table, -1])[part.reason])
+    return Sweep(
+        first.name,
+        first.variant,
+        first.variables,
+        {name: numpy.concatenate([part.columns[name] for part in parts]) for name in first.columns},
+        numpy.concatenate([part.valid for part in parts]),
+        numpy.concatenate(codes),
+        list(reasons),
+        first.space,
+    )
+
+
+def read_condition(text: str, columns: Sequence[str]) -> Expression:
+    """An expression of columns; raises ParamcountError for others."""
+    expression = parse(text, Position("where", 1, 1))
+    for name, position in expression.references:
+        if name not in columns:
+            error = no_column(name, list(columns))
+            raise SpecError(error.message, hint=error.hint, position=position)
+    return expression
+
+
+def holds(condition: Expression, columns: Mapping[str, Any], valid: Any) -> Any:
+    """A mask of the valid rows for which a condition holds."""
+    import numpy
+
+    rows = numpy.flatnonzero(valid)
+    mask = numpy.zeros(len(valid), bool)
+    if not len(rows):
+        return mask
+    values: dict[str, Any] = {}
+    for name in condition.names:
+        column = columns[name][rows]
+        if column.dtype.kind not in "if":
+            raise ArgumentError(f"{quote(name)} holds no numbers", hint="a condition compares numbers")
+        values[name] = Column(column) if column.dtype.kind == "i" else column
+    found = condition.evaluate(values.__getitem__)
+    if not isinstance(found, (bool, Mask)):
+        raise ArgumentError("`where` is a condition", hint='e.g. "params < 5e6"')
+    mask[rows] = found.array if isinstance(found, Mask) else found
+    return mask
+
+
+def no_column(name: str, columns: list[str]) -> ArgumentError:
+    from paramcount.errors.suggest import nearest
+
+    guess = nearest(name, columns)
+    hint = f"did you mean `{guess}`?" if guess else "the columns are " + ", ".join(columns)
+    return ArgumentError(f"there is no column {quote(name)} of numbers", hint=hint)

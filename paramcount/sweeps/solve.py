@@ -1,0 +1,131 @@
+"""The largest value of a variable whose network stays within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from paramcount.cost.count import Report, count
+from paramcount.cost.figures import Figures
+from paramcount.errors import ArgumentError, ParamcountError, quote
+from paramcount.language.language import SpecSyntax
+from paramcount.sweeps.result import joined, no_column
+from paramcount.sweeps.space import Space
+from paramcount.sweeps.sweep import space_of, sweep_parts
+
+FINEST = 0.01  # the step of a variable that is no whole number, unless it is told
+MOST = 2**16  # values that are tried
+DOUBLINGS = 40
+
+
+class Solution(NamedTuple):
+    """The largest `value` within the budget, and its report.
+
+    `following` is the next value that is a network, which is over the budget, with its figures; None where there is
+    none up to `high`. `gaps` are values below that are over it: the figures do not grow with the variable there.
+    """
+
+    variable: str
+    value: Any
+    report: Report
+    following: Any
+    beyond: Figures | None
+    gaps: list[Any]
+
+    @property
+    def monotone(self) -> bool:
+        return not self.gaps
+
+
+def solve(
+    spec: str | SpecSyntax,
+    variable: str,
+    /,
+    at_most: Mapping[str, float],
+    variant: str | None = None,
+    *,
+    low: Any = None,
+    high: Any = None,
+    step: Any = None,
+    **variables: Any,
+) -> Solution:
+    """Find the largest value of a variable whose figures are all at most those given, by exact counts.
+
+    Values from `low` to `high` are tried at every `step`, by default 1, or 0.01 where the variable is no whole number;
+    without `high`, up to twice of what is within the budget. Raises ArgumentError where no value is.
+
+    >>> found = solve("mobilenet_v2", "width", {"macs": 300e6})
+    >>> found.value, found.report.macs, found.following
+    (0.98, 299896192, 0.99)
+    """
+    if not at_most:
+        raise ArgumentError("a budget is needed", hint="e.g. --max-macs 300M")
+    for name in at_most:
+        if name not in Figures._fields:
+            raise no_column(name, list(Figures._fields))
+    given = {variable: [1], **variables}
+    space = space_of(spec, variant, given)
+    base = space.base.get(variable)
+    if isinstance(base, bool) or not isinstance(base, (int, float)):
+        raise ArgumentError(f"{quote(variable)} is no number", hint="solve for a variable that is one")
+    if len(space.axes) > 1:
+        raise ArgumentError("only the variable that is solved for has many values", hint="set the others to one value")
+    step = step if step is not None else 1 if isinstance(base, int) else FINEST
+    low = low if low is not None else step
+    if step <= 0 or (high is not None and high < low):
+        raise ArgumentError("`step` is above 0, and `high` not below `low`")
+    high = high if high is not None else upper(space, variable, at_most, max(base, low), step)
+    values = steps(low, high, step)
+    found = joined(list(sweep_parts(space_of(spec, variant, {variable: values, **variables}))))
+    fits = found.valid.copy()
+    for name, most in at_most.items():
+        fits &= found.columns[name] <= most
+    if not fits.any():
+        raise nothing(found, variable, at_most, low, high)
+    best = int(fits.nonzero()[0][-1])
+    over = found.valid & ~fits
+    gaps = [values[row] for row in over[:best].nonzero()[0].tolist()]
+    later = over[best + 1 :].nonzero()[0].tolist()
+    following = best + 1 + later[0] if later else None
+    beyond = None if following is None else Figures(*(int(found.columns[name][following]) for name in Figures._fields))
+    report = count(space.network({variable: values[best]}))
+    return Solution(variable, values[best], report, None if following is None else values[following], beyond, gaps)
+
+
+def upper(space: Space, variable: str, at_most: Mapping[str, float], value: Any, step: Any) -> Any:
+    """A value that is over the budget, from doubling; raises ArgumentError where none is."""
+    for _ in range(DOUBLINGS):
+        try:
+            totals = count(space.network({variable: value}))
+        except ParamcountError:
+            totals = None
+        if totals is not None and any(getattr(totals, name) > most for name, most in at_most.items()):
+            return value
+        if value / step > MOST:
+            break
+        value *= 2
+    raise ArgumentError(
+        f"{quote(variable)} can grow to {value:,} within the budget", hint="give the largest value: --high"
+    )
+
+
+def steps(low: Any, high: Any, step: Any) -> list[Any]:
+    """The values from low to high, as they would be written; raises ArgumentError for too many."""
+    from fractions import Fraction
+
+    first, last, by = (Fraction(str(each)) for each in (low, high, step))
+    total = int((last - first) / by) + 1
+    if total > MOST:
+        raise ArgumentError(f"{total:,} values are too many to try", hint=f"at most {MOST:,}: take a larger `step`")
+    whole = all(isinstance(each, int) for each in (low, step))
+    return [int(first + index * by) if whole else float(first + index * by) for index in range(total)]
+
+
+def nothing(found: Any, variable: str, at_most: Mapping[str, float], low: Any, high: Any) -> ArgumentError:
+    if not found.valid.any():
+        return ArgumentError(f"no {quote(variable)} from {low} to {high} is a network: {found.reasons[0]}")
+    shown = []
+    for name, most in at_most.items():
+        least = int(found.columns[name][found.valid].min())
+        shown.append(f"{name} are at least {least:,}, and at most {most:,.0f} are asked for")
+    return ArgumentError(f"no {quote(variable)} from {low} to {high} is within the budget", hint="; ".join(shown))

@@ -1,0 +1,202 @@
+"""What a sweep goes over: variables and their values as a grid, in pairs, or drawn at random."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from paramcount.errors import ArgumentError, quote
+from paramcount.language.language import SpecSyntax
+from paramcount.language.load import Loaded
+from paramcount.language.variables import undeclared
+from paramcount.sweeps.region import Region
+
+ELEMENT = re.compile(r"(\w+)\[(\d+|\*)\]")
+NUMBERS = 2**24  # in the arrays of one window
+GRID = 2**16  # points in one window of a grid
+MOST_POINTS = 2**62
+
+
+class Space:
+    """The points of a sweep, in order, cut into windows that are counted one by one.
+
+    `axes` are the values of each variable: a NumPy array of numbers, or of the indices of `choices`, which are words,
+    conditions and lists. `fixed` are the variables that have one value or are computed from others. A name `depths[2]`
+    is one entry of a list, and `depths[*]` stands for all of them.
+    """
+
+    def __init__(
+        self,
+        syntax: SpecSyntax,
+        variant: str | None,
+        variables: Mapping[str, Any],
+        paired: bool = False,
+        random: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.syntax = syntax
+        self.variant = variant
+        self.random = random
+        self.seed = seed
+        self.axes: dict[str, Any] = {}
+        self.choices: dict[str, list[Any]] = {}
+        self.fixed: dict[str, Any] = {}
+        self.lists: dict[str, list[Any]] = {}
+        if random is not None and random < 1:
+            raise ArgumentError(f"`random` draws at least one point, not {random}")
+        if not variables:
+            raise ArgumentError("a sweep needs a variable and its values", hint="e.g. width=[0.5, 0.75, 1.0]")
+        for name, values in variables.items():
+            element = ELEMENT.fullmatch(name)
+            if (element[1] if element else name) not in syntax.variables:
+                raise undeclared(name, list(syntax.variables), None)
+            if element is None and one_value(values):
+                self.fixed[name] = values
+        self.base = Loaded(syntax, variant, self.fixed).vars
+        for name, values in variables.items():
+            if name not in self.fixed:
+                for each in self.elements(name):
+                    self.axes[each] = self.values(each, values)
+        lengths = {name: len(values) for name, values in self.axes.items()}
+        self.single = paired or random is not None
+        if paired:
+            if random is not None:
+                raise ArgumentError("pairs are not drawn at random", hint="leave out one of the two")
+            if len(set(lengths.values())) > 1:
+                shown = ", ".join(f"{quote(name)} has {length:,}" for name, length in lengths.items())
+                raise ArgumentError(f"paired variables have as many values each, and {shown}")
+        self.shape = self.shaped(lengths)
+        self.size = 1
+        for length in self.shape:
+            self.size *= length
+        if self.size > MOST_POINTS:
+            raise ArgumentError("the grid has too many points", hint="draw some of them with `random`")
+
+    @property
+    def title(self) -> str:
+        """The name of the spec, with its variant."""
+        return f"{self.syntax.name} {self.variant}" if self.variant else self.syntax.name
+
+    def shaped(self, lengths: dict[str, int]) -> tuple[int, ...]:
+        if self.random is not None:
+            return (self.random,)
+        if self.single:
+            return (next(iter(lengths.values()), 1),)
+        return tuple(lengths.values()) or (1,)
+
+    def elements(self, name: str) -> list[str]:
+        """The name, or those of the entries of a list, which is read once."""
+        element = ELEMENT.fullmatch(name)
+        if element is None:
+            return [name]
+        owner, index = element[1], element[2]
+        if owner not in self.lists:
+            found = self.base[owner]
+            if not isinstance(found, list):
+                raise ArgumentError(f"{quote(owner)} is no list, of which {quote(name)} would be an entry")
+            self.lists[owner] = found
+        length = len(self.lists[owner])
+        if index == "*":
+            return [f"{owner}[{each}]" for each in range(length)]
+        if int(index) >= length:
+            hint = f"its entries are {owner}[0] to {owner}[{length - 1}]"
+            raise ArgumentError(f"{quote(owner)} has {length} entries, and none at {index}", hint=hint)
+        return [name]
+
+    def values(self, name: str, given: Any) -> Any:
+        """A variable's values as an array; raises ArgumentError where they are none."""
+        import numpy
+
+        values = given if isinstance(given, numpy.ndarray) else list(given)
+        if not len(values):
+            raise ArgumentError(f"{quote(name)} has no values", hint=f"e.g. {name}=[0.5, 1.0]")
+        array = numpy.asarray(values) if all_numbers(values) else None
+        if array is not None and isinstance(self.base.get(name), list):
+            hint = f"give lists, [[...], [...]], or values of its entries: {name}[0], {name}[*]"
+            raise ArgumentError(f"{quote(name)} is a list", hint=hint)
+        if array is None or array.dtype.kind not in "iuf":
+            self.choices[name] = [each.item() if hasattr(each, "item") else each for each in values]
+            return numpy.arange(len(values))
+        if array.ndim != 1:
+            raise ArgumentError(f"the values of {quote(name)} must be a list of numbers")
+        if array.dtype.kind == "f" and not numpy.isfinite(array).all():
+            raise ArgumentError(f"{quote(name)} must have finite values")
+        if array.dtype.kind == "u" and array.max() > 2**63 - 1:
+            raise ArgumentError(f"a value of {quote(name)} is too large for a sweep")
+        return array.astype(numpy.float64 if array.dtype.kind == "f" else numpy.int64)
+
+    def windows(self, most: int | None = None) -> list[tuple[int, int]]:
+        """The first point and the number of points of each window."""
+        count = most or (max(NUMBERS // (len(self.axes) + 16), 1) if self.single else GRID)
+        if not self.single:  # whole slices of the first axes, so that each window is a grid itself
+            inner = self.size
+            for length in self.shape:
+                inner //= length
+                if inner <= count:
+                    break
+            row = inner * length
+            steps = max(count // inner, 1) * inner
+            return [
+                (start + first, min(steps, row - first))
+                for start in range(0, self.size, row)
+                for first in range(0, row, steps)
+            ]
+        return [(start, min(count, self.size - start)) for start in range(0, self.size, count)]
+
+    def region(self, start: int, count: int) -> Region:
+        """The points of a window, whose places count from its start."""
+        import numpy
+
+        places = numpy.arange(count)
+        if self.random is not None:
+            generator = numpy.random.default_rng([self.seed, start])
+            drawn = {name: values[generator.integers(len(values), size=count)] for name, values in self.axes.items()}
+            return Region(drawn, places)
+        if self.single:
+            return Region({name: values[start : start + count] for name, values in self.axes.items()}, places)
+        values, shape, inner = {}, [], self.size
+        rank = len(self.shape)
+        for axis, (name, each) in enumerate(self.axes.items()):
+            inner //= len(each)
+            first, length = start // inner % len(each), min(max(count // inner, 1), len(each))
+            values[name] = each[first : first + length].reshape([-1 if axis == other else 1 for other in range(rank)])
+            shape.append(length)
+        return Region(values, places.reshape(shape or (1,)))
+
+    def network(self, values: Mapping[str, Any]) -> Loaded:
+        """The network whose variables have these values, each one number, choice, or Column for all points."""
+        given = dict(self.fixed)
+        lists = {name: list(entries) for name, entries in self.lists.items()}
+        for name, value in values.items():
+            value = self.choices[name][value] if name in self.choices else value
+            element = ELEMENT.fullmatch(name)
+            if element:
+                lists[element[1]][int(element[2])] = value
+            else:
+                given[name] = value
+        return Loaded(self.syntax, self.variant, given | lists)
+
+    def indices(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """A point whose choices are their indices again."""
+        given = {name: value for name, value in point.items() if name not in self.fixed}
+        return {n: self.choices[n].index(each) if n in self.choices else each for n, each in given.items()}
+
+    def shown(self, name: str, values: Any) -> Any:
+        """A variable's values as a column of the result: numbers, or the choices themselves."""
+        import numpy
+
+        if name not in self.choices:
+            return values
+        table = numpy.empty(len(self.choices[name]), object)
+        table[:] = self.choices[name]
+        return table[values]
+
+
+def one_value(values: Any) -> bool:
+    """Whether a variable is set to one value rather than to many."""
+    return isinstance(values, (str, int, float)) or getattr(values, "ndim", 1) == 0
+
+
+def all_numbers(values: Any) -> bool:
+    return hasattr(values, "dtype") or all(isinstance(each, (int, float)) and type(each) is not bool for each in values)

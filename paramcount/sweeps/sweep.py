@@ -1,0 +1,103 @@
+"""Sweeps: many variants of a spec at once."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from paramcount.errors import ArgumentError
+from paramcount.language.language import SpecSyntax
+from paramcount.language.load import fresh_syntax, locate, shown_path
+from paramcount.language.yaml.source import read_source
+from paramcount.sweeps.result import Sweep, joined, read_condition
+from paramcount.sweeps.space import Space
+from paramcount.sweeps.walk import Walk
+
+
+def sweep(
+    spec: str,
+    /,
+    variant: str | None = None,
+    where: str | None = None,
+    *,
+    paired: bool = False,
+    random: int | None = None,
+    seed: int = 0,
+    chunk: int | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
+    **variables: Any,
+) -> Sweep:
+    """Count every combination of the values of a spec's variables, each exactly as if it were counted alone.
+
+    A variable takes a list, a range or an array of numbers, or a list of words, conditions or lists; one value or an
+    expression, as text, sets it for all. `**{"depths[2]": range(4, 24)}` is one entry of a list, `depths[*]` all of
+    them. With `paired`, the first values belong together, and so on; `random` draws that many points, each value by
+    itself. `where` keeps the valid rows for which an expression of the columns holds. Variants that do not hold
+    together are marked, and raise nothing. `chunk` bounds the points of one walk, `workers` the threads; `dask` is the
+    address of a scheduler, on whose workers the variants are counted instead.
+
+    >>> found = sweep("mobilenet_v2", width=[0.5, 1.0], resolution=[192, 224])
+    >>> found.columns["params"].tolist()
+    [1968680, 1968680, 3504872, 3504872]
+    >>> found.where("macs < 250e6").columns["resolution"].tolist()
+    [192, 224, 192]
+    """
+    space = space_of(spec, variant, variables, paired, random, seed)
+    return joined(list(sweep_parts(space, where, chunk, workers, dask)))
+
+
+def space_of(
+    spec: str | SpecSyntax,
+    variant: str | None,
+    variables: Mapping[str, Any],
+    paired: bool = False,
+    random: int | None = None,
+    seed: int = 0,
+) -> Space:
+    """The points of a sweep over the variables of a spec: by its file or name, or as it was read."""
+    if not isinstance(spec, SpecSyntax):
+        file, given = locate(os.fspath(spec))
+        spec = fresh_syntax(read_source(file), shown_path(file))
+        variant = variant if variant is not None else given
+    return Space(spec, variant, variables, paired, random, seed)
+
+
+def sweep_parts(
+    space: Space,
+    where: str | None = None,
+    chunk: int | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
+) -> Generator[Sweep, None, None]:
+    """The windows of a sweep, in their order and few at a time, each as a Sweep of its own."""
+    if chunk is not None and chunk < 1:
+        raise ArgumentError(f"a chunk has at least one point, not {chunk}", argument="chunk")
+    walk = Walk(space, chunk)
+    if where is not None:
+        read_condition(where, walk.columns)
+    if dask is not None:
+        from paramcount.sweeps.cluster import parts_of_cluster
+
+        yield from parts_of_cluster(space, where, chunk, dask)
+        return
+    windows = space.windows(chunk)
+    workers = min(workers or os.cpu_count() or 1, len(windows))
+
+    def part(window: tuple[int, int]) -> Sweep:
+        return walk.kept(where, *window)
+
+    if workers <= 1:
+        yield from map(part, windows)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque = deque()
+        for window in windows:
+            waiting.append(pool.submit(part, window))
+            if len(waiting) >= workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

@@ -1,0 +1,134 @@
+"""Counting the points of a space: one walk for all that have the same structure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paramcount.cost.count import count
+from paramcount.cost.figures import Figures
+from paramcount.errors import ManyErrors, ParamcountError, Undecided
+from paramcount.numbers.column import Column
+from paramcount.sweeps.region import Region
+from paramcount.sweeps.result import Sweep
+from paramcount.sweeps.space import Space
+
+CHUNK = 2**16  # points of a grid in one walk, on whose axes most numbers are small arrays
+LINE = 2**14  # points in one walk otherwise, so that its arrays stay in the cache
+
+
+class Walk:
+    """Counting the regions of a space; `learned` are the variables that decided structure so far."""
+
+    def __init__(self, space: Space, chunk: int | None) -> None:
+        self.space = space
+        self.chunk = chunk or (LINE if space.single else CHUNK)
+        self.learned: list[str] = list(space.choices)
+        self.computed = sorted({name for name, value in space.fixed.items() if isinstance(value, str)})
+        self.columns = [*space.axes, *self.computed, *Figures._fields]
+
+    def kept(self, where: str | None, start: int, points: int) -> Sweep:
+        """The points of a window for which a condition holds, or all."""
+        found = self.window(start, points)
+        return found if where is None else found.where(where)
+
+    def window(self, start: int, points: int) -> Sweep:
+        """All points of a window."""
+        import numpy
+
+        whole = self.space.region(start, points)
+        shape = whole.places.shape
+        columns = {
+            name: self.space.shown(name, numpy.broadcast_to(values, shape).reshape(-1))
+            for name, values in whole.values.items()
+        }
+        figures = {name: numpy.zeros(points, numpy.int64) for name in Figures._fields}
+        computed = {name: numpy.empty(points, object) for name in self.computed}
+        reason, reasons = numpy.full(points, -1, numpy.int32), {}
+        regions = [whole]
+        learned = list(self.learned)
+        while regions:
+            if learned != self.learned:  # sort all points by it first, for fewer walks
+                learned, regions = list(self.learned), [whole]
+                reason[:] = -1
+            region = regions.pop()
+            parts = self.parts(region)
+            if parts is not None:
+                regions += reversed(parts)
+                continue
+            try:
+                network = self.network(region)
+                for name, value in count(network).totals._asdict().items():
+                    place(figures[name], region, value)
+                for name, into in computed.items():
+                    place(into, region, network.vars[name])
+            except Undecided as undecided:
+                regions += self.split(region, undecided)
+            except ParamcountError as error:
+                cause = first_cause(error)
+                if isinstance(cause, Undecided):
+                    regions += self.split(region, cause)
+                    continue
+                failing = region if cause.mask is None else region.select(cause.mask)
+                reason[failing.places] = reasons.setdefault(str(cause), len(reasons))
+                if cause.mask is not None:
+                    rest = region.select(~cause.mask)
+                    regions += [rest] if rest.size else []
+        columns |= {name: numbers_if_any(values) for name, values in computed.items()} | figures
+        space, syntax = self.space, self.space.syntax
+        variables = (*space.axes, *self.computed)
+        return Sweep(syntax.name, space.variant, variables, columns, reason < 0, reason, list(reasons), space)
+
+    def parts(self, region: Region) -> list[Region] | None:
+        """The groups of a region by what decides structure, or its pieces where it is too large for one walk."""
+        for name in self.learned:
+            groups = list(region.groups(region.values[name]))
+            if len(groups) > 1:
+                return groups
+        return list(region.blocks(self.chunk)) if region.size > self.chunk else None
+
+    def network(self, region: Region) -> Any:
+        import numpy
+
+        values = {}
+        for name, each in region.values.items():
+            first = each.flat[0]
+            if each.size == 1 or (each == first).all():
+                values[name] = first.item()
+            else:
+                values[name] = Column(each) if each.dtype == numpy.int64 else each
+        return self.space.network(values)
+
+    def split(self, region: Region, undecided: Undecided) -> list[Region]:
+        """The parts of a region on which a condition is the same, or a size that decides structure."""
+        key = undecided.mask if undecided.sizes is None else undecided.sizes
+        if undecided.sizes is not None or self.space.single:
+            name = region.deciding(key)
+            if name is not None and name not in self.learned:
+                self.learned.append(name)
+        return list(region.groups(key))
+
+
+def place(into: Any, region: Region, value: Any) -> None:
+    """Put a region's figure where its points are."""
+    if isinstance(value, Column):
+        value = value.array
+    into[region.places] = value
+
+
+def numbers_if_any(values: Any) -> Any:
+    """Computed values as an array of numbers, where they are."""
+    import numpy
+
+    numbers = all(
+        isinstance(each, (int, float)) and type(each) is not bool for each in values.tolist() if each is not None
+    )
+    if not numbers:
+        return values
+    return numpy.array([0 if each is None else each for each in values.tolist()])
+
+
+def first_cause(error: ParamcountError) -> ParamcountError:
+    """Of several errors one that must be split on, or the first."""
+    if isinstance(error, ManyErrors):
+        return next((each for each in error.errors if isinstance(each, Undecided)), error.errors[0])
+    return error

@@ -1,0 +1,191 @@
+"""Rules against enumerations of the textbook algorithms and hand arithmetic."""
+
+from functools import partial
+from math import log2
+
+import pytest
+
+jax = pytest.importorskip("jax")
+
+from jax import ShapeDtypeStruct, lax  # noqa: E402
+from jax import numpy as jnp  # noqa: E402
+
+from paramcount.backend.trace.rules import register_rule  # noqa: E402
+from paramcount.backend.trace.trace import trace  # noqa: E402
+from paramcount.backend.trace.walker import UncountedError, count_macs  # noqa: E402
+from paramcount.cost.traced import Trace  # noqa: E402
+from paramcount.errors import ArgumentError  # noqa: E402
+
+linalg = lax.linalg
+
+
+def shape(*sizes, dtype=jnp.float32):
+    return ShapeDtypeStruct(sizes, dtype)
+
+
+def macs(function, *arguments):
+    return count_macs(jax.make_jaxpr(function)(*arguments))
+
+
+# Products
+
+
+@pytest.mark.parametrize("dtype", [jnp.int8, jnp.float8_e4m3fn, jnp.bfloat16, jnp.uint4])
+def test_narrow_types_count_alike(dtype):
+    wide = partial(jnp.matmul, preferred_element_type=jnp.float32)
+    assert macs(wide, shape(3, 4, dtype=dtype), shape(4, 5, dtype=dtype)) == 60
+
+
+def test_a_complex_product_is_four_real_ones():
+    pair = shape(3, 4, dtype=jnp.complex64), shape(4, 5, dtype=jnp.complex64)
+    assert macs(jnp.matmul, *pair) == 4 * 60
+    signal, taps = shape(1, 1, 8, dtype=jnp.complex64), shape(1, 1, 3, dtype=jnp.complex64)
+    assert macs(lambda x, w: lax.conv(x, w, (1,), "VALID"), signal, taps) == 4 * 3 * 6
+
+
+def test_ragged_products_of_every_mode():
+    sizes = shape(3, dtype=jnp.int32)
+    numbers = lax.RaggedDotDimensionNumbers
+
+    def ragged(contracting, batch, ragged_axis, group_axes):
+        dimensions = numbers(
+            dot_dimension_numbers=(contracting, batch),
+            lhs_ragged_dimensions=[ragged_axis],
+            rhs_group_dimensions=group_axes,
+        )
+        return lambda x, w, sizes: lax.ragged_dot_general(x, w, sizes, dimensions)
+
+    rows = ragged((([1], [1])), ([], []), 0, [0])
+    assert macs(rows, shape(10, 4), shape(3, 4, 6), sizes) == 10 * 4 * 6
+    contracted = ragged(([1], [0]), ([], []), 1, [])
+    assert macs(contracted, shape(5, 10), shape(10, 6), sizes) == 5 * 10 * 6
+    batched = ragged(([2], [1]), ([0], [0]), 0, [])
+    assert macs(batched, shape(10, 2, 4), shape(10, 4, 6), sizes) == 10 * 2 * 4 * 6
+
+
+def test_scaled_products():
+    eight = jnp.float8_e4m3fn
+    product = partial(lax.scaled_dot, preferred_element_type=jnp.float32)
+    values = shape(2, 3, 64, dtype=eight), shape(2, 64, 5, dtype=eight)
+    scales = {"lhs_scale": shape(2, 3, 2, dtype=jnp.bfloat16), "rhs_scale": shape(2, 2, 5, dtype=jnp.bfloat16)}
+    assert trace(product, *values, **scales).macs == 2 * 3 * 64 * 5
+
+
+# Linear algebra
+
+
+def enumerated_cholesky(n):
+    return sum(1 for j in range(n) for row in range(j, n) for before in range(j))
+
+
+def enumerated_lu(m, n):
+    return sum(1 for k in range(min(m, n)) for row in range(k + 1, m) for column in range(k + 1, n))
+
+
+def enumerated_reflections(m, count, columns):
+    """Each reflector k is a product with, and a multiple taken from, the columns that it is applied to."""
+    return sum(2 for k in range(count) for column in columns(k) for row in range(k, m))
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 7])
+def test_cholesky_and_triangular_solves(n):
+    assert macs(partial(linalg.cholesky, symmetrize_input=False), shape(3, n, n)) == 3 * enumerated_cholesky(n)
+    rows = sum(1 for row in range(n) for before in range(row))
+    assert macs(partial(linalg.triangular_solve, left_side=True), shape(n, n), shape(n, 5)) == 5 * rows
+    assert macs(linalg.triangular_solve, shape(2, n, n), shape(2, 6, n)) == 2 * 6 * rows
+
+
+@pytest.mark.parametrize("m, n", [(4, 4), (6, 3), (3, 6)])
+def test_lu_and_qr(m, n):
+    assert macs(lambda x: linalg.lu(x)[0], shape(2, m, n)) == 2 * enumerated_lu(m, n)
+    count = min(m, n)
+    factor = enumerated_reflections(m, count, lambda k: range(k + 1, n))
+    thin = factor + enumerated_reflections(m, count, lambda k: range(k, count))
+    full = factor + enumerated_reflections(m, count, lambda k: range(k, m))
+    assert macs(partial(linalg.qr, full_matrices=False), shape(m, n)) == thin
+    assert macs(partial(linalg.qr, full_matrices=True), shape(m, n)) == full
+
+
+def test_cholesky_by_hand():
+    assert macs(partial(linalg.cholesky, symmetrize_input=False), shape(4, 4)) == 0 + 1 * 3 + 2 * 2 + 3 * 1
+    assert macs(lambda x: linalg.lu(x)[0], shape(4, 4)) == 9 + 4 + 1
+
+
+def test_solve_is_a_factorization_and_two_triangular_solves():
+    # LU of 5×5: 16 + 9 + 4 + 1; for each of 3 right-hand sides 10 forward and 10 back.
+    assert macs(jnp.linalg.solve, shape(5, 5), shape(5, 3)) == 30 + 3 * 20
+
+
+def test_iterative_factorizations_by_the_leading_terms():
+    # Golub & Van Loan in FLOPs; a MAC is two of them.
+    n = 6
+    assert macs(partial(linalg.eigh, symmetrize_input=False), shape(n, n)) == 9 * n**3 // 2
+    assert macs(partial(linalg.svd, compute_uv=False), shape(8, n)) == (4 * 8 * n**2 - 4 * n**3 // 3) // 2
+    thin = partial(linalg.svd, full_matrices=False)
+    assert macs(thin, shape(8, n)) == macs(thin, shape(n, 8)) == (14 * 8 * n**2 + 8 * n**3) // 2
+    assert macs(linalg.svd, shape(8, n)) == (4 * 64 * n + 8 * 8 * n**2 + 9 * n**3) // 2
+    values = partial(linalg.eig, compute_left_eigenvectors=False, compute_right_eigenvectors=False)
+    assert macs(values, shape(n, n)) == 10 * n**3 // 2
+    assert macs(linalg.hessenberg, shape(n, n)) == 10 * n**3 // 3 // 2
+
+
+def test_fourier_transforms():
+    # 8 · log₂ 8 / 2 butterflies of four real products each.
+    line = shape(3, 8, dtype=jnp.complex64)
+    assert macs(jnp.fft.fft, line) == 3 * 4 * 8 * int(log2(8)) // 2
+    assert macs(jnp.fft.fft2, shape(4, 8, dtype=jnp.complex64)) == 4 * (4 * 8) * (2 + 3) // 2
+    assert macs(jnp.fft.rfft, shape(3, 8)) == macs(jnp.fft.irfft, shape(3, 5, dtype=jnp.complex64)) == 3 * 24
+    assert macs(jnp.fft.fft, shape(9, dtype=jnp.complex64)) == 2 * 9 * 4  # as if it were padded to 16 in depth
+
+
+# Rules of users
+
+
+@pytest.fixture
+def rule():
+    yield register_rule
+    for name in ("own", "dot_general"):
+        register_rule(name, None)
+
+
+def own(x):
+    return jax.ffi.ffi_call("own", ShapeDtypeStruct((4,), x.dtype))(x)
+
+
+def test_a_rule_counts_an_ffi_target(rule):
+    with pytest.raises(UncountedError, match=r'register_rule\("own", lambda eqn: macs\)'):
+        trace(own, shape(8))
+    rule("own", lambda eqn: 3 * eqn.invars[0].aval.shape[0])
+    assert trace(own, shape(8)).macs == 24
+    rule("own", None)
+    with pytest.raises(UncountedError):
+        trace(own, shape(8))
+
+
+def test_a_rule_replaces_ours(rule):
+    rule("dot_general", lambda eqn: 7)
+    assert trace(jnp.matmul, shape(2, 2), shape(2, 2)).macs == 7
+
+
+@pytest.mark.parametrize("found", [1.5, -1, True, None])
+def test_a_rule_gives_whole_numbers(rule, found):
+    rule("own", lambda eqn: found)
+    with pytest.raises(ArgumentError, match="the rule of `own` gives"):
+        trace(own, shape(8))
+    with pytest.raises(ArgumentError, match="a rule is"):
+        rule("own", 3)
+
+
+def test_an_unknown_operation_becomes_a_row_where_asked():
+    def program(x):
+        with jax.named_scope("block"):
+            return own(x @ jnp.ones((8, 8)))
+
+    report = trace(program, shape(8), strict=False)
+    assert isinstance(report, Trace)
+    assert (report.macs, report.uncounted) == (64, ("block/ffi_call: no rule says what `ffi_call` of `own` costs",))
+    [row] = [row for row in report.rows if row.note]
+    assert (row.path, row.kind, row.macs) == ("block/ffi_call", "ffi_call", 0)
+    assert "NOT counted: 1 operation" in str(report) and "NOT counted" in report.to_dict()["convention"]
+    with pytest.raises(UncountedError, match=r"no rule says what `pure_callback` costs in `block`\n.*strict=False"):
+        trace(jax.named_scope("block")(lambda x: jax.pure_callback(lambda x: x, x, x)), shape(8))

@@ -1,0 +1,192 @@
+"""`paramcount sweep` and `paramcount solve`: what they print and write, and their errors."""
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+import paramcount as pc
+from paramcount.cli.main import main
+from paramcount.cli.values import amount, setting
+from paramcount.errors import quote
+
+
+def run(capsys, *arguments):
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    return out, err, code
+
+
+def test_rows_in_order(capsys):
+    out, err, code = run(capsys, "sweep", "mobilenet_v2", "width=0.5,1.0", "--top", "1", "--columns", "width,params")
+    assert (err, code) == ("", 0)
+    assert [line.split() for line in out.splitlines()[:2]] == [["width", "params"], ["0.5", "1,968,680"]]
+    assert "2 variants, 2 kept, 1 shown" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "widths"),
+    [
+        (["--sort", "params"], ["1.0", "0.75", "0.5"]),
+        (["--sort", "params", "--ascending"], ["0.5", "0.75", "1.0"]),
+        (["--where", "params > 2e6"], ["0.75", "1.0"]),
+        (["--pareto", "params,macs"], ["0.5"]),
+        (["--pareto", "params,-macs", "--top", "2"], ["0.5", "0.75"]),
+    ],
+)
+def test_the_best_rows(capsys, options, widths):
+    out, _, code = run(capsys, "sweep", "mobilenet_v2", "width=0.5:1:0.25", *options)
+    assert code == 0
+    assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]] == widths
+
+
+def test_files_hold_all_rows_and_why_some_are_none(capsys, tmp_path):
+    arguments = ("sweep", "vit", "heads=5,12", "depth=1:3", "--top", "1", "--output")
+    table, records, columns = (str(tmp_path / f"rows.{kind}") for kind in ("csv", "json", "parquet"))
+    assert run(capsys, *arguments, table)[1:] == (f"{quote(table)} has 6 rows\n", 0)
+    assert run(capsys, *arguments, records)[1:] == (f"{quote(records)} has 6 rows\n", 0)
+    rows = list(csv.DictReader(Path(table).read_text().splitlines()))
+    objects = json.loads(Path(records).read_text())
+    assert len(rows) == len(objects) == 6
+    assert rows[0]["params"] == "" and objects[0]["params"] is None
+    assert "153.6 is not a whole number" in rows[0]["error"] and "153.6" in objects[0]["error"]
+    params = pc.count(pc.load("vit", depth=2)).params
+    assert int(rows[4]["params"]) == objects[4]["params"] == params
+    assert rows[4]["error"] == "" and objects[4]["error"] is None
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert run(capsys, *arguments, columns)[2] == 0
+    read = parquet.read_table(columns).to_pylist()
+    assert read == objects
+
+
+def test_rows_of_several_windows_are_written_once(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("paramcount.sweeps.space.GRID", 4)
+    path = str(tmp_path / "rows.csv")
+    out, _, _ = run(capsys, "sweep", "mobilenet_v2", "width=0.5,1", "resolution=96:105", "--output", path)
+    rows = [
+        (float(row["width"]), int(row["resolution"])) for row in csv.DictReader(Path(path).read_text().splitlines())
+    ]
+    assert rows == [(width, size) for width in (0.5, 1.0) for size in range(96, 106)]
+    assert "20 variants" in out
+
+
+def test_no_variant_is_a_network(capsys):
+    _, err, code = run(capsys, "sweep", "vit", "heads=5,7")
+    assert code == 2 and "no variant is a network" in err and "153.6" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("width=0.35:0.5:0.05", [0.35, 0.4, 0.45, 0.5]),
+        ("n=3:5", [3, 4, 5]),
+        ("n=5:3:-1", [5, 4, 3]),
+        ("n=1,4:6,9", [1, 4, 5, 6, 9]),
+        ("n=7", "7"),
+        ("heads=width // 64", "width // 64"),
+        ("norm=none,batch_norm", ["none", "batch_norm"]),
+        ("depths=[1,2],[3,4]", ["[1,2]", "[3,4]"]),
+    ],
+)
+def test_values(text, expected):
+    name, values = setting(text)
+    assert name == text.split("=")[0]
+    assert values == expected and list(map(type, values)) == list(map(type, expected))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["widht=1,2"], "did you mean `width`?"),
+        ([], "a sweep needs a variable"),
+        (["width"], "is no variable with values"),
+        (["width=1,,2"], "a value is missing"),
+        (["width=2:1"], "has no values"),
+        (["width=a:b"], "no range of numbers"),
+        (["width=1,2", "--where", "parms < 3"], "did you mean `params`?"),
+        (["width=1,2", "--pareto", "params"], "takes two columns"),
+        (["width=1,2", "--sort", "parms"], "did you mean `params`?"),
+        (["width=1,2", "--columns", "parms"], "did you mean `params`?"),
+        (["width=1,2", "--output", "rows.txt"], ".csv, .json or .parquet"),
+        (["width=1,2", "--output", "no/such/rows.csv"], "cannot be written"),
+        (["width=1,2", "--ascending"], "add `--sort COLUMN`"),
+        (["width=1,2", "--tpo", "3"], "did you mean `--top`?"),
+    ],
+)
+def test_wrong_sweeps(capsys, arguments, message):
+    out, err, code = run(capsys, "sweep", "mobilenet_v2", *arguments)
+    assert (out, code) == ("", 2)
+    assert message in err
+
+
+def test_solve(capsys):
+    out, err, code = run(capsys, "solve", "mobilenet_v2", "width", "--max-macs", "300M", "--max-params", "4M")
+    assert (err, code) == ("", 0)
+    macs = {width: pc.count(pc.load("mobilenet_v2", width=width)).macs for width in (0.98, 0.99)}
+    assert macs[0.98] <= 300e6 < macs[0.99]
+    assert f"width = 0.98: macs {macs[0.98]:,} of at most 300,000,000; 0.99 has {macs[0.99]:,}" in out
+    assert out.startswith("MobileNet-v2")
+
+
+def test_solve_skips_what_is_no_network():
+    found = pc.solve("vit", "width", {"params": 50e6})
+    assert found.value % 12 == 0 and found.following == found.value + 12
+    assert found.report.params <= 50e6 < found.beyond.params
+
+
+def test_solve_says_where_it_is_not_monotone(tmp_path, capsys):
+    path = tmp_path / "saw.yaml"
+    path.write_text("{input: {features: 4}, vars: {n: 1}, layers: [dense: n % 10 + 1]}")
+    found = pc.solve(str(path), "n", {"params": 30}, high=25)  # 5 (n % 10 + 1) of at most 30: n % 10 of at most 5
+    assert (found.value, found.gaps) == (25, [6, 7, 8, 9, 16, 17, 18, 19])
+    assert not found.monotone
+    out, _, _ = run(capsys, "solve", str(path), "n", "--max-params", "30", "--high", "25")
+    assert "not monotone: smaller values are over the budget: 6, 7, 8, 9, 16, ..." in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["width"], "a budget is needed"),
+        (["width", "--max-macs", "1X"], "is no budget"),
+        (["widht", "--max-macs", "1M"], "did you mean `width`?"),
+        (["width", "--max-macs", "1k"], "macs are at least"),
+        (["classes", "--max-macs", "1e17"], "--high"),
+        (["width", "--max-macs", "1M", "--set", "classes=1,2"], "takes one value"),
+    ],
+)
+def test_wrong_budgets(capsys, arguments, message):
+    out, err, code = run(capsys, "solve", "mobilenet_v2", *arguments)
+    assert (out, code) == ("", 2)
+    assert message in err
+
+
+def test_amounts():
+    assert [amount(each) for each in ("300M", "5e9", "14MiB", "1.5 G", "1,000")] == [3e8, 5e9, 14 * 2**20, 1.5e9, 1000]
+
+
+def test_many_entries_of_lists_leave_the_figures_in_the_table(capsys):
+    out, _, code = run(capsys, "sweep", "ofa_mobilenet_v3", "kernels[*]=3,5,7", "--random", "5")
+    assert code == 0
+    assert out.splitlines()[0].split()[-3:] == ["params", "macs", "activations"]
+
+
+def test_a_spec_may_be_piped_in(capsys, monkeypatch):
+    text = "{name: Tiny, input: {features: 4}, vars: {n: 1}, layers: [dense: n]}"
+    monkeypatch.setattr("sys.stdin", StringIO(text))
+    out, err, code = run(capsys, "sweep", "-", "n=1,2,3", "--columns", "n,params")
+    assert (err, code) == ("", 0)
+    assert [line.split() for line in out.splitlines()[1:4]] == [["1", "5"], ["2", "10"], ["3", "15"]]
+    monkeypatch.setattr("sys.stdin", StringIO(text))
+    out, err, code = run(capsys, "solve", "-", "n", "--max-params", "33")
+    assert (err, code) == ("", 0)
+    assert out.splitlines()[-1] == "n = 6: params 30 of at most 33; 7 has 35"
+
+
+def test_plugins_are_loaded(capsys):
+    _, err, code = run(capsys, "sweep", "mobilenet_v2", "width=1,2", "--plugin", "no_such_file.py")
+    assert code == 2 and "there is no file `no_such_file.py`" in err
+    _, err, code = run(capsys, "solve", "mobilenet_v2", "width", "--max-macs", "1G", "--plugin", "no_such_file.py")
+    assert code == 2 and "there is no file `no_such_file.py`" in err

@@ -1,0 +1,97 @@
+"""The bytes of the keys and values that generation keeps, by hand."""
+
+import json
+
+import pytest
+
+import paramcount as pc
+from paramcount.cli.main import main
+from paramcount.errors import ArgumentError
+
+
+def kept(name, tokens, variant=None, dtype="bfloat16", batch=1, **variables):
+    network = pc.load(name, variant=variant, **variables)
+    return pc.count(network, kv_cache=tokens, dtype=dtype, batch=batch).kv_cache_bytes
+
+
+def test_query_heads_that_share_keys_share_their_cache():
+    """Case 24: 32 layers, a key and a value of 8 heads of 128, two bytes; by the 32 query heads it would be 4 GiB."""
+    assert kept("llama", 8192, "3-8b") == 2 * 32 * 8 * 128 * 8192 * 2 == 1_073_741_824
+    assert kept("mixtral", 4096) == 2 * 32 * 8 * 128 * 4096 * 2
+
+
+def test_the_network_s_own_length_does_not_matter():
+    assert kept("gpt2", 10, T=7) == kept("gpt2", 10) == 2 * 12 * 768 * 10 * 2
+
+
+def test_dtype_and_batch():
+    assert kept("gpt2", 10, dtype="float32", batch=3) == 3 * 2 * 12 * 768 * 10 * 4
+    assert kept("gpt2", 10, dtype="int4") == 12 * 768 * 10
+
+
+@pytest.mark.parametrize("tokens", [100, 512, 8192])
+def test_a_window_bounds_the_tokens(tokens):
+    """Gemma 3 of 18 layers: every sixth sees all; one head of 256."""
+    assert kept("gemma3", tokens) == 2 * 256 * (3 * tokens + 15 * min(tokens, 512)) * 2
+
+
+@pytest.mark.parametrize("name, depth", [("deepseek_v2", 60), ("deepseek_v3", 61)])
+def test_what_is_kept_in_place_of_keys_and_values(name, depth):
+    """The published figure: 512 + 64 numbers for each token and layer, and not 128 · (192 + 128)."""
+    assert kept(name, 1000) == 576 * depth * 1000 * 2
+
+
+def test_cross_attention_keeps_the_memory():
+    """Four decoder layers on themselves and on 1500 frames; the encoder keeps nothing."""
+    assert kept("whisper", 100) == 2 * 4 * 384 * (100 + 1500) * 2
+    assert kept("t5", 50) == 2 * 6 * 512 * (50 + 128) * 2
+    assert kept("t5", 50, S=30) == 2 * 6 * 512 * (50 + 30) * 2
+
+
+def test_layers_that_share_weights_have_caches_of_their_own():
+    layers = [pc.Repeat(5, [pc.Residual([pc.Attention(2, causal=True)])], share=True)]
+    report = pc.count(layers, (7, 16), kv_cache=100)
+    assert report.params == 4 * (16 * 16 + 16)
+    assert report.kv_cache_bytes == 5 * 2 * 16 * 100 * 4
+
+
+@pytest.mark.parametrize("name", ["bert", "resnet", "mamba"])
+def test_without_causal_attention_there_is_none(name):
+    with pytest.raises(ArgumentError, match="nothing here has a cache"):
+        kept(name, 10)
+
+
+def test_pieces_are_refused():
+    layers = [pc.Each("(n m) d -> n | m d", [pc.Attention(2, causal=True)], {"m": 4})]
+    with pytest.raises(ArgumentError, match=r"the cache of `each0.attention0.attend0` is not known"):
+        pc.count(layers, (8, 16), kv_cache=10)
+
+
+@pytest.mark.parametrize("tokens", [0, -1, 1.5, True, "8"])
+def test_tokens_are_a_whole_number(tokens):
+    with pytest.raises(ArgumentError, match="kv_cache is a number of tokens"):
+        kept("gpt2", tokens)
+
+
+def test_training_has_no_cache():
+    with pytest.raises(ArgumentError, match="is of inference"):
+        pc.count(pc.load("gpt2"), kv_cache=10, train=True)
+
+
+def test_shown_only_when_asked_for():
+    report = pc.count(pc.load("gpt2"))
+    assert report.kv_cache_bytes is None
+    assert "KV cache" not in str(report) and "kv_cache_bytes" not in report.to_dict()["totals"]
+    report = pc.count(pc.load("gpt2"), kv_cache=1024)
+    assert "bytes of the KV cache, 1,024 tokens" in str(report) and "72.0 MiB" in str(report)
+    assert json.loads(json.dumps(report.to_dict()))["totals"]["kv_cache_bytes"] == 75_497_472
+
+
+def test_command(capsys):
+    assert main(["gpt2", "--kv-cache", "1024", "--attention", "exact", "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["totals"]["kv_cache_bytes"] == 75_497_472
+    assert report["totals"]["macs"] == pc.count(pc.load("gpt2"), attention="exact").macs
+    assert main(["gpt2", "--kv-cache", "0"]) == 2
+    assert main(["bert", "--kv-cache", "8"]) == 2
+    assert "nothing here has a cache" in capsys.readouterr().err

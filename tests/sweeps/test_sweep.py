@@ -1,0 +1,203 @@
+"""Sweeps against the same variants counted one by one, with Python's own integers."""
+
+import random
+
+import numpy
+import pytest
+
+import paramcount as pc
+from paramcount.language.load import shipped_specs
+from paramcount.sweeps.region import Region
+from paramcount.sweeps.space import Space
+from paramcount.sweeps.sweep import space_of, sweep_parts
+
+
+def alone(found, row):
+    """A row's figures when it is loaded and counted by itself, or None for no network."""
+    try:
+        return pc.count(found.space.network(found.space.indices(found.point(row)))).totals
+    except pc.ParamcountError:
+        return None
+
+
+def check(found, rows=None):
+    for row in range(len(found)) if rows is None else rows:
+        totals = alone(found, row)
+        assert found.valid[row] == (totals is not None), (found.point(row), found.error(row))
+        for name, value in (totals._asdict() if totals else dict.fromkeys(pc.Figures._fields, 0)).items():
+            column = found.columns[name]
+            assert column.dtype == numpy.int64
+            assert column[row] == value, (found.point(row), name)
+
+
+def settings(value):
+    """A few values around that of a variable."""
+    if isinstance(value, bool):
+        return [True, False]
+    if isinstance(value, int):
+        return sorted({value, max(1, value // 2), value + 1, value + 8})
+    if isinstance(value, float):
+        return [value, 0.75 * value, value + 0.03]
+    return None
+
+
+@pytest.mark.parametrize("name", shipped_specs())
+def test_a_shipped_spec_at_random_points(name):
+    variables = {}
+    for variable, value in pc.load(name).vars.items():
+        if isinstance(value, list) and all(type(each) is int for each in value):
+            variables[f"{variable}[*]"] = [max(1, min(value) // 2), max(value)]
+        elif settings(value) is not None:
+            variables[variable] = settings(value)
+    if variables:
+        check(pc.sweep(name, random=8, seed=3, **variables))
+
+
+def test_mobilenet_by_width_and_resolution_is_exact_everywhere():
+    """A full grid; MACs and params against the scalar count of each point that shares neither axis."""
+    found = pc.sweep("mobilenet_v2", width=numpy.linspace(0.05, 1.4, 100), resolution=range(96, 196))
+    assert len(found) == 10_000 and found.valid.all()
+    check(found, range(0, 10_000, 101))
+    check(found, random.Random(1).sample(range(10_000), 100))
+
+
+GRIDS = {
+    "depth and a condition on it": ("vit", {"depth": range(1, 5), "width": [192, 384], "heads": [3, 5, 6]}),
+    "words and lists": ("vgg", {"norm": ["none", "batch_norm"], "depths": [[1, 1, 2, 2, 2], [2, 2, 3, 3, 3]]}),
+    "one entry of a list": ("resnet", {"depths[2]": [4, 6, 23], "basic": [True, False], "width": [64, 128]}),
+    "an expression": ("vit", {"width": [192, 384, 400], "heads": "width // 64"}),
+    "formulas of fractions": ("regnet_x", {"slope": [24.48, 35.73], "step": [2.0, 2.25, 2.54], "depth": [16, 22]}),
+    "sizes that do not fit": ("unet", {"resolution": range(180, 200), "padded": [True, False]}),
+}
+
+
+@pytest.mark.parametrize(("spec", "variables"), GRIDS.values(), ids=GRIDS)
+@pytest.mark.parametrize("chunk", [None, 5])
+def test_grids(spec, variables, chunk):
+    found = pc.sweep(spec, chunk=chunk, workers=2, **variables)
+    lengths = [len(each) for each in variables.values() if not isinstance(each, str)]
+    assert len(found) == numpy.prod(lengths)
+    check(found)
+
+
+def test_the_order_is_that_of_nested_loops():
+    found = pc.sweep("mobilenet_v2", width=[0.5, 1.0], resolution=[96, 128, 160])
+    points = [(found.point(row)["width"], found.point(row)["resolution"]) for row in range(6)]
+    assert points == [(width, size) for width in (0.5, 1.0) for size in (96, 128, 160)]
+
+
+def test_pairs():
+    found = pc.sweep("mobilenet_v2", paired=True, width=[0.5, 1.0, 1.4], resolution=[96, 224, 224])
+    assert found.columns["macs"].tolist()[1:] == [300774272, 582195824]
+    with pytest.raises(pc.ArgumentError, match="`width` has 1, `resolution` has 2"):
+        pc.sweep("mobilenet_v2", paired=True, width=[1.0], resolution=[96, 128])
+
+
+def test_random_points_follow_their_seed():
+    variables = {"width": numpy.linspace(0.3, 1.4, 50), "resolution": range(96, 224)}
+    one, same, other = (pc.sweep("mobilenet_v2", random=50, seed=seed, **variables) for seed in (1, 1, 2))
+    assert one.columns["macs"].tolist() == same.columns["macs"].tolist() != other.columns["macs"].tolist()
+
+
+def test_windows_are_the_whole():
+    variables = {"width": [0.5, 0.75, 1.0], "resolution": range(96, 107)}
+    for windows in (1, 2, 7, 11, 12, 33):
+        parts = list(sweep_parts(space_of("mobilenet_v2", None, variables), chunk=windows, workers=1))
+        assert all(len(part) <= windows for part in parts)
+        macs = [value for part in parts for value in part.columns["macs"].tolist()]
+        assert macs == pc.sweep("mobilenet_v2", **variables).columns["macs"].tolist()
+
+
+def test_what_is_no_network_is_marked_with_its_reason():
+    found = pc.sweep("vit", heads=[5, 12, 7], depth=[1, 2])
+    assert found.valid.tolist() == [False, False, True, True, False, False]
+    assert found.columns["params"].tolist()[:2] == [0, 0]
+    assert "153.6 is not a whole number" in found.reasons[found.reason[0]]
+    assert "109.7142857 is not a whole number" in (found.error(4) or "")
+    assert found.error(2) is None
+
+
+def test_numbers_beyond_64_bits_are_marked_one_by_one():
+    found = pc.sweep("mlp_mixer", width=[768, 2**40], depth=[1, 2], resolution=[224, 448])
+    assert found.valid.tolist() == [True] * 4 + [False] * 4
+    assert "overflows the 64 bits" in found.reasons[0]
+
+
+def test_conditions():
+    found = pc.sweep("mobilenet_v2", width=[0.5, 1.0], resolution=[96, 224], where="params < 3e6 or macs > 3e8")
+    assert [(found.point(row)["width"], found.point(row)["resolution"]) for row in range(len(found))] == [
+        (0.5, 96),
+        (0.5, 224),
+        (1.0, 224),
+    ]
+    for wrong, message in [("parms < 3", "no column `parms`"), ("params", "a condition"), ("params <", "missing")]:
+        with pytest.raises(pc.ParamcountError, match=message):
+            found.where(wrong)
+
+
+def test_the_best_rows():
+    found = pc.sweep("mobilenet_v2", width=[1.0, 0.5, 0.75, 0.5], resolution=[224, 96])
+    assert found.top(3, "params").columns["width"].tolist() == [0.5, 0.5, 0.5]
+    assert found.top(2, "-macs").columns["macs"].tolist() == [300774272, found.columns["macs"][4]]
+    with pytest.raises(pc.ArgumentError, match="no column `foo`"):
+        found.top(1, "foo")
+
+
+def test_the_pareto_front_is_that_of_comparing_all_with_all():
+    found = pc.sweep("resnet", random=60, seed=5, **{"depths[*]": range(1, 9), "width": [32, 64, 96]})
+    rows = list(zip(found.columns["params"].tolist(), found.columns["macs"].tolist(), strict=True))
+    best = {
+        (params, macs)
+        for params, macs in rows
+        if not any(p <= params and m >= macs and (p, m) != (params, macs) for p, m in rows)
+    }
+    front = found.pareto("params", "-macs")
+    assert list(zip(front.columns["params"].tolist(), front.columns["macs"].tolist(), strict=True)) == sorted(best)
+    assert 2 < len(best) < 60
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({}, "needs a variable"),
+        ({"widht": [1]}, "did you mean `width`"),
+        ({"width": []}, "has no values"),
+        ({"width": [float("nan")]}, "finite"),
+        ({"width[0]": [1]}, "is no list"),
+    ],
+)
+def test_errors(variables, message):
+    with pytest.raises(pc.ParamcountError) as caught:
+        pc.sweep("mobilenet_v2", **variables)
+    assert message in str(caught.value)
+
+
+def test_errors_of_lists():
+    with pytest.raises(pc.ArgumentError, match="`depths` is a list"):
+        pc.sweep("resnet", depths=[3, 4])
+    with pytest.raises(pc.ArgumentError, match="has 4 entries, and none at 4"):
+        pc.sweep("resnet", **{"depths[4]": [3, 4]})
+
+
+def test_a_walk_serves_many_variants(monkeypatch):
+    """One walk for all, but for the structure: two depths are two walks, however many the widths."""
+    walks = []
+    network = Space.network
+    monkeypatch.setattr(Space, "network", lambda self, values: walks.append(1) or network(self, values))
+    pc.sweep("mobilenet_v2", width=numpy.linspace(0.5, 1.4, 300), resolution=range(100, 300), chunk=10**6)
+    assert len(walks) == 1
+    walks.clear()
+    pc.sweep("vit", depth=[2, 3], width=range(768, 1536, 12), chunk=10**6)
+    assert len(walks) == 3  # the first finds that the depth decides
+
+
+def test_a_mask_of_one_variable_leaves_a_grid():
+    region = Region({"a": numpy.arange(3)[:, None], "b": numpy.arange(4)[None]}, numpy.arange(12).reshape(3, 4))
+    assert region.select(region.values["a"] > 0).places.tolist() == [[4, 5, 6, 7], [8, 9, 10, 11]]
+    kept = region.select(region.values["a"] + region.values["b"] > 3)
+    assert kept.places.tolist() == [7, 10, 11]
+    assert (kept.values["a"].tolist(), kept.values["b"].tolist()) == ([1, 2, 2], [3, 2, 3])
+    for most in range(1, 14):
+        blocks = list(region.blocks(most))
+        assert [place for block in blocks for place in block.places.reshape(-1).tolist()] == list(range(12))
+        assert all(block.size <= most for block in blocks)
