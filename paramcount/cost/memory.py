@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from paramcount.cost.count import count
+from paramcount.cost.optimizers import optimizer_of
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Element, Experts, Graph, Group, Loop, Node, Pieces, Steps, Value, leaves_of
@@ -18,7 +19,6 @@ from paramcount.layers.layer import Shape
 from paramcount.numbers.arithmetic import product
 
 BYTES = 4  # of an element: float32, and int32 for tokens
-STATES = {"sgd": 0, "momentum": 1, "adam": 2}  # what an optimizer keeps, in tensors as large as those trained
 
 
 class Memory(NamedTuple):
@@ -63,9 +63,7 @@ def memory_of(network: Network, *, batch: int = 1, train: bool = False, optimize
     """
     if type(batch) is not int or batch < 1:
         raise ArgumentError(f"batch must be a whole number of at least 1, not {quote(batch)}", argument="batch")
-    if optimizer not in STATES:
-        hint = f"one of {', '.join(STATES)}"
-        raise ArgumentError(f"unknown optimizer {quote(optimizer)}", hint, argument="optimizer")
+    states = optimizer_of(optimizer).states
     report = count(network, train=train, optimizer=optimizer if train else None)
     graph = network.graph(train)
     program = Program(graph, batch)
@@ -75,7 +73,7 @@ def memory_of(network: Network, *, batch: int = 1, train: bool = False, optimize
     return Memory(
         params=BYTES * report.params,
         gradients=BYTES * trained,
-        optimizer=BYTES * trained * STATES[optimizer] if train else 0,
+        optimizer=BYTES * trained * states if train else 0,
         buffers=BYTES * report.buffers,
         inputs=BYTES * size(graph.inputs.values()) * batch,
         outputs=BYTES * outputs,

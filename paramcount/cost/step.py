@@ -8,19 +8,11 @@ from typing import Any
 
 from paramcount.cost.backward import gradient, summed
 from paramcount.cost.figures import Figures, TrainingFigures
-from paramcount.errors import ArgumentError, quote
+from paramcount.cost.optimizers import optimizer_of
 from paramcount.graph.tree import Graph
 from paramcount.layers.layer import Work
 from paramcount.numbers.arithmetic import Size
 
-# Elementwise operations for each trainable parameter; a scalar that all parameters share is computed once, and is free.
-OPTIMIZERS = {
-    "sgd": 2,  # learning rate × gradient, subtract
-    "momentum": 4,  # decay the velocity, add the gradient; learning rate × velocity, subtract
-    # Both moments: decay, scale the gradient, add (3), for the second also a square (4). Correct both for their start
-    # (2), root, epsilon, divide, learning rate, subtract (5).
-    "adam": 14,
-}
 # Softmax cross entropy, of each element: log_softmax (5); backward, exponentiate and subtract the target (2).
 LOSS_OF_ELEMENT, LOSS_OF_POSITION = 7, 1  # of each position: the target's logarithm, with its sign
 
@@ -47,14 +39,12 @@ def step_of(graph: Graph, figures: Mapping[Any, Figures], batch: Size, remat: bo
 
     Raises ArgumentError for an unknown optimizer.
     """
-    if optimizer not in OPTIMIZERS:
-        hint = "one of " + ", ".join(OPTIMIZERS)
-        raise ArgumentError(f"unknown optimizer {quote(optimizer)}", hint=hint, argument="optimizer")
+    operations = optimizer_of(optimizer).operations
     leaves = {}
     for node, (backward, recomputed) in summed(gradient(graph)).items():
         backward, recomputed = backward * batch, recomputed * batch if remat else 0
         work = Work(figures[node].macs + backward + recomputed)
-        updates = OPTIMIZERS[optimizer] * figures[node].trainable
+        updates = operations * figures[node].trainable
         leaves[node] = TrainingFigures(backward, recomputed, work.macs, work.flops, updates)
     totals = TrainingFigures.total(list(leaves.values()))
     return Step(totals, leaves, cross_entropy(graph) * batch, optimizer, remat)

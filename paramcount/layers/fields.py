@@ -202,13 +202,15 @@ class Key(Check):
     takes = "key"
 
 
-def field(check: Check, default: Any = REQUIRED) -> Any:
+def field(check: Check, default: Any = REQUIRED, doc: str = "") -> Any:
     """A dataclass field that is checked by `check`, and required unless it has a default: `out: int = field(Whole())`.
 
-    >>> field(Whole(), 3).default
+    `doc` says in a few words what the argument means: for `help`, the page of layers, and hints.
+
+    >>> field(Whole(), 3, doc="the channels of the result").default
     3
     """
-    return dataclasses.field(default=default, metadata={"check": check})
+    return dataclasses.field(default=default, metadata={"check": check, "doc": doc})
 
 
 def field_checks(layer: type) -> list[tuple[str, Check]]:

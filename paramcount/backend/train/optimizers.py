@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from paramcount.cost.step import OPTIMIZERS
+from paramcount.cost.optimizers import OPTIMIZERS
 from paramcount.errors import ArgumentError, needs, quote
 
 
@@ -21,8 +21,7 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
     with needs("training"):
         import optax
     if isinstance(given, str):
-        made = {"sgd": optax.sgd, "momentum": momentum, "adam": optax.adam}
-        if given not in made:
+        if given not in OPTIMIZERS:
             hint = f"one of {', '.join(OPTIMIZERS)}; or, in Python, any transformation of optax"
             raise ArgumentError(f"unknown optimizer {quote(given)}", hint, argument="optimizer")
         learning_rate = 0.01 if learning_rate is None else learning_rate
@@ -31,7 +30,8 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
         if not (callable(learning_rate) or is_rate(learning_rate)):
             message = f"a learning rate is a positive number, or a schedule of optax, not {quote(learning_rate)}"
             raise ArgumentError(message, argument="learning_rate")
-        return made[given](learning_rate)
+        _, _, maker, settings = OPTIMIZERS[given]
+        return getattr(optax, maker)(learning_rate, **settings)
     if not (hasattr(given, "init") and hasattr(given, "update")):
         hint = "a name, or a transformation of optax, e.g. optax.adamw(1e-3)"
         raise ArgumentError(f"{quote(repr(given))} is no optimizer", hint, argument="optimizer")
@@ -39,12 +39,6 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
         hint = "leave `learning_rate` out, or give the optimizer's name"
         raise ArgumentError("the optimizer has a learning rate of its own", hint, argument="learning_rate")
     return given
-
-
-def momentum(learning_rate: Any) -> Any:
-    import optax
-
-    return optax.sgd(learning_rate, momentum=0.9)
 
 
 def is_rate(given: Any) -> bool:
