@@ -17,16 +17,16 @@ class Optimizer(NamedTuple):
     operations: int
     states: int
     maker: str
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any]
 
 
 OPTIMIZERS = {
-    "sgd": Optimizer(2, 0, "sgd"),  # learning rate × gradient, subtract
+    "sgd": Optimizer(2, 0, "sgd", {}),  # learning rate × gradient, subtract
     # Decay the velocity, add the gradient; learning rate × velocity, subtract.
     "momentum": Optimizer(4, 1, "sgd", {"momentum": 0.9}),
     # Both moments: decay, scale the gradient, add (3), for the second also a square (4). Correct both for their start
     # (2), root, epsilon, divide, learning rate, subtract (5).
-    "adam": Optimizer(14, 2, "adam"),
+    "adam": Optimizer(14, 2, "adam", {}),
 }
 
 
