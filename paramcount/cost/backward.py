@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from paramcount.cost.forward import Forward, Inside, Looped, Ran, Tape, mapped
-from paramcount.graph.tree import Experts, Graph, Node, Pieces, Steps, Value
+from paramcount.cost.forward import Forward, Inside, Looped, Ran, Tape
+from paramcount.graph.tree import Body, Graph, Node, Value
 from paramcount.numbers.arithmetic import Size
 
 
@@ -111,7 +111,7 @@ class Backward:
                 case Looped():
                     costs.append(self.loop(entry))
                 case Inside():
-                    costs += reversed(self.inside(entry.group, entry.tape))
+                    costs += reversed(self.body(entry.body, entry.tape))
         costs.reverse()
         return costs
 
@@ -151,41 +151,25 @@ class Backward:
         found.reverse()
         return found
 
-    def inside(self, group: Pieces | Steps | Experts, tape: Tape) -> Costs:
+    def body(self, body: Body, tape: Tape) -> Costs:
+        """What is carried matters after the last run too if it does before any."""
         outer = self.times
-        self.times = outer * (group.top_k if isinstance(group, Experts) else group.count)
-        match group:
-            case Pieces():
-                self.mark(group.result, self.taken(group.output))
-                costs = self.sweep(tape)
-                for whole, piece in mapped(group):
-                    self.mark(whole, self.taken(piece))
-            case Steps():
-                costs = self.steps(group, tape)
-            case Experts():
-                combine = group.children[-1]
-                assert isinstance(combine, Node)
-                self.mark(group.result, self.taken(combine.inputs[1]))
-                costs = self.sweep(tape)
-                self.mark(group.source, self.taken(group.entry))
-        self.times = outer
-        return costs
-
-    def steps(self, group: Steps, tape: Tape) -> Costs:
-        """What is carried matters after the last step too if it does before any."""
-        result = self.taken(group.output)
+        self.times = outer * body.times
+        result = self.taken(body.collected)
         carried: set[Value] = set()
         while True:
-            self.mark(group.result, result)
+            self.mark(body.result, result)
             self.matters.update(carried)
             costs = self.sweep(tape)
-            self.mark(group.source, self.taken(group.step))
-            starts = [(start, after) for start, inside, after in group.carry if self.taken(inside)]
+            for outside, inside in body.enters:
+                self.mark(outside, self.taken(inside))
+            starts = [(start, after) for start, inside, after in body.carries if self.taken(inside)]
             grown = {after for _, after in starts} - carried
             if not grown:
                 break
             carried |= grown
         self.matters.update(start for start, _ in starts if isinstance(start, Value))
+        self.times = outer
         return costs
 
 

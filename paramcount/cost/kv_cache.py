@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from paramcount.cost.masks import Unmasked
 from paramcount.cost.walk import Entry
 from paramcount.errors import ArgumentError, quote
-from paramcount.graph.tree import Element, Experts, Graph, Group, Loop, Node, Pieces, Steps, Value
+from paramcount.graph.tree import Body, Element, Graph, Loop, Node, Value
 from paramcount.numbers.arithmetic import Size, decide, minimum
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def attentions(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Node, Attend]]
 def reached(graph: Graph, start: Value) -> set[Value]:
     """The values that depend on one, in any pass."""
     follow: dict[Value, list[Value]] = {}
-    for before, after in flow(graph.children):
+    for before, after in (pair for element in graph.below() for pair in flow(element)):
         if before is not None and after is not None:
             follow.setdefault(before, []).append(after)
     found, ahead = {start}, [start]
@@ -67,30 +67,17 @@ def reached(graph: Graph, start: Value) -> set[Value]:
     return found
 
 
-def flow(children: Sequence[Element | None]) -> Iterator[tuple[Value | None, Value | None]]:
-    """Pairs of a value and one that is made of it."""
-    for element in children:
-        match element:
-            case Node():
-                yield from [(before, after) for before in element.inputs for after in element.outputs]
-                continue
-            case Loop():
-                starts = [element.source, *[each.results[0] for each in element.passes if each.results]]
-                yield from [(start, each.entry) for start in starts for each in element.passes]
-                for each in element.passes:
-                    yield from zip(each.results, element.results, strict=False)
-                    yield from flow([each.child])
-                continue
-            case Pieces():
-                yield from [(element.source, element.piece), (element.result, element.output)]
-                yield from [(whole, piece) for _, _, whole, piece in element.along]
-            case Steps():
-                yield from [(element.source, element.step), (element.result, element.output)]
-                for start, inside, after in element.carry:
-                    yield from [(start if isinstance(start, Value) else None, inside), (after, inside)]
-            case Experts():
-                combine = element.children[-1]
-                assert isinstance(combine, Node)
-                yield from [(element.source, element.entry), (element.result, combine.inputs[1])]
-        if isinstance(element, Group):
-            yield from flow(element.children)
+def flow(element: Element) -> list[tuple[Value | None, Value | None]]:
+    """Pairs of a value and one that is made of it by an element, and not by those below it."""
+    match element:
+        case Node():
+            return [(before, after) for before in element.inputs for after in element.outputs]
+        case Loop():
+            starts = [element.source, *[each.results[0] for each in element.passes if each.results]]
+            ends = [pair for each in element.passes for pair in zip(each.results, element.results, strict=False)]
+            return [(start, each.entry) for start in starts for each in element.passes] + ends
+        case Body():
+            starts = [(start, inside) for start, inside, _ in element.carries if isinstance(start, Value)]
+            again = [(after, inside) for _, inside, after in element.carries]
+            return [*element.enters, *starts, *again, (element.result, element.collected)]
+    return []

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paramcount.graph.tree import Element, Graph, Group, Loop, Node
+from paramcount.graph.tree import Graph, Node
 from paramcount.layers.fields import Check, field
 from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
 
@@ -50,18 +49,7 @@ class Unmasked(Layer):
 
 def exact(graph: Graph) -> Graph:
     """The graph, which nobody else may have, with every `attend` counted so."""
-    for node in nodes(graph.children):
-        if node.layer.kind == "attend":
+    for node in graph.below():
+        if isinstance(node, Node) and node.layer.kind == "attend":
             node.layer = Unmasked(attend=node.layer)  # type: ignore[arg-type]
     return graph
-
-
-def nodes(children: Sequence[Element | None]) -> Iterator[Node]:
-    """Every leaf, those of each body once."""
-    for element in children:
-        if isinstance(element, Node):
-            yield element
-        elif isinstance(element, Loop):
-            yield from nodes([each.child for each in element.passes])
-        elif isinstance(element, Group):
-            yield from nodes(element.children)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from paramcount.cost.figures import Figures, Row, TrainingFigures
-from paramcount.graph.tree import Element, Experts, Group, Loop, Node, Pieces, Steps, indices_label, join
+from paramcount.graph.tree import Body, Element, Group, Loop, Node, indices_label, join
 from paramcount.layers.layer import Param
 from paramcount.numbers.arithmetic import Size, ceil_div
 from paramcount.numbers.units import bytes_of
@@ -84,6 +84,8 @@ class Counter:
             self.entries.append(Entry(element, path, owner, place, self.leaf(element, place), depth, stem, indices))
         elif isinstance(element, Loop):
             self.loop(element, path, owner, place, depth)
+        elif isinstance(element, Body):
+            self.body(element, path, owner, place, depth)
         else:
             assert isinstance(element, Group)
             self.entries.append(Entry(element, path, owner, place, None, depth, stem, indices))
@@ -128,29 +130,22 @@ class Counter:
 
     def group(self, group: Group, path: str, owner: str, place: Place, depth: int) -> None:
         """What stands in a group, which is the place's innermost."""
-        if isinstance(group, Experts):
-            self.experts(group, path, owner, place, depth)
-            return
-        if isinstance(group, (Pieces, Steps)):
-            place = place._replace(work=place.work * group.count)
-        elif group.scope:
+        if group.scope:
             place = place._replace(root=path, root_owner=owner, root_stored=place.stored, root_active=place.active)
         self.children(group.children, path, owner, place, depth)
 
-    def experts(self, group: Experts, path: str, owner: str, place: Place, depth: int) -> None:
-        """The router and the sum as they stand; between them, tensors of all experts and the work of the chosen."""
-        router, *body, combine = group.children
-        many, few = group.experts, group.top_k
-        within = place._replace(
-            stored=place.stored * many,
-            active=place.active * few,
-            root_stored=place.root_stored * many,
-            root_active=place.root_active * few,
-            work=place.work * few,
-        )
-        self.children([router], path, owner, place, depth)
-        self.children(body, path, owner, within, depth)
-        self.children([combine], path, owner, place, depth)
+    def body(self, body: Body, path: str, owner: str, place: Place, depth: int) -> None:
+        """What stands in a body does the work of all runs; of stacked tensors one example uses as many copies."""
+        times, copies = body.times, body.copies
+        place = place._replace(work=place.work * times)
+        if copies is not None:
+            place = place._replace(
+                stored=place.stored * copies,
+                active=place.active * times,
+                root_stored=place.root_stored * copies,
+                root_active=place.root_active * times,
+            )
+        self.children(body.children, path, owner, place, depth)
 
     def loop(self, loop: Loop, path: str, owner: str, place: Place, depth: int) -> None:
         """Each body stands for all its passes; with `shared` its tensors count once."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -11,7 +12,7 @@ from paramcount.errors import Position, SpecError, quote
 from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Scope
 from paramcount.graph.sharing import tied_table
-from paramcount.graph.tree import Element, Group, Node, Value
+from paramcount.graph.tree import Body, Element, Group, Node, Value
 from paramcount.layers.fields import Check, ValuePath, ValuePaths
 from paramcount.layers.layer import Item, Layer, Shape
 
@@ -256,6 +257,22 @@ class Builder:
             warning = f"{where}warning: the name {quote(name)} is never used"
             if warning not in self.warnings:
                 self.warnings.append(warning)
+
+    @contextmanager
+    def inside(self, body: Body) -> Iterator[None]:
+        """Build into a body, which stands in the open group; what is named in it is not seen outside."""
+        outer, around = self.enter(closed=True), self.children
+        self.children = body.children
+        yield
+        self.children = around
+        self.children.append(body)
+        self.leave(outer)
+
+    def enters(self, body: Body, outside: Value, shape: Shape) -> Value:
+        """The value inside of a body, of a shape, that a value outside enters as."""
+        inside = self.value(shape)
+        body.enters.append((outside, inside))
+        return inside
 
     def here(self) -> str:
         """The path of the open group within its block or file."""

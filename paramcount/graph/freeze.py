@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Element, Graph, Group, Loop, indices_label, join
+from paramcount.graph.tree import Body, Element, Graph, Loop, indices_label, join
 
 
 def training_graph(network: Network, freeze: Sequence[str] = ()) -> Graph:
@@ -27,7 +27,8 @@ def training_graph(network: Network, freeze: Sequence[str] = ()) -> Graph:
     for pattern in freeze:
         for element, path, stem in rows(graph.children, ""):
             if matches(pattern, path, stem):
-                frozen(element)
+                for each in element.below():
+                    each.frozen = True
     return graph
 
 
@@ -57,15 +58,6 @@ def below(element: Element, path: str, stem: str) -> Iterator[tuple[Element, str
             if each.child is not None:
                 yield from below(each.child, path if element.shared else path + indices_label(each.indices), path)
         return
-    yield element, path, stem
-    if isinstance(element, Group):
-        yield from rows(element.children, path)
-
-
-def frozen(element: Element) -> None:
-    """Freeze an element and all below it."""
-    element.frozen = True
-    children = [each.child for each in element.passes] if isinstance(element, Loop) else []
-    for child in element.children if isinstance(element, Group) else children:
-        if child is not None:
-            frozen(child)
+    if not isinstance(element, Body):
+        yield element, path, stem
+    yield from rows(element.inside(), path)

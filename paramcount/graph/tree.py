@@ -6,11 +6,12 @@ no name of its own. Values are known by identity; a body's `entry` is bound anew
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from paramcount.layers.layer import Layer, Param, Shape
+from paramcount.numbers.arithmetic import Size
 
 
 class Value:
@@ -47,6 +48,16 @@ class Element:
     frozen: bool = field(default=False, kw_only=True)
     training_only: bool = field(default=False, kw_only=True)
 
+    def inside(self) -> Sequence[Element]:
+        """The elements that stand directly in it; of a loop the different bodies."""
+        return ()
+
+    def below(self) -> Iterator[Element]:
+        """The element itself and all that stand in it, at any depth."""
+        yield self
+        for element in self.inside():
+            yield from element.below()
+
 
 @dataclass(eq=False, repr=False)
 class Node(Element):
@@ -74,7 +85,7 @@ class Node(Element):
 class Group(Element):
     """Elements that run one after the other; `scope` groups (blocks) are where shared weights are looked up.
 
-    `made_by` is what the group's setting describes: a block, or the layer's node.
+    `made_by` is what the group's setting describes: a block, the layer's node, or the body inside.
     """
 
     kind: str
@@ -86,6 +97,9 @@ class Group(Element):
     @property
     def setting(self) -> str:
         return self.made_by.setting if self.made_by else ""
+
+    def inside(self) -> Sequence[Element]:
+        return self.children
 
 
 @dataclass(eq=False, repr=False)
@@ -117,48 +131,43 @@ class Loop(Element):
         at = {index: each for each in self.passes for index in each.indices}
         return [at[index] for index in sorted(at)]
 
+    def inside(self) -> Sequence[Element]:
+        return [each.child for each in self.passes if each.child is not None]
+
+
+class Carry(NamedTuple):
+    """A value that a body hands from each run to the next: its start, a Shape for zeros, and its two ends inside."""
+
+    start: Value | Shape
+    inside: Value
+    next: Value
+
 
 @dataclass(eq=False, repr=False)
-class Pieces(Group):
-    """`each`: a body that runs on pieces of a value; `along` pairs further values with their pieces."""
+class Body(Element):
+    """Elements that are one program and run `times` times: the inside of `each`, `scan` and `moe`.
 
-    pattern: str = ""
-    sizes: dict[str, Any] = field(default_factory=dict)
-    source: Value | None = None
-    piece: Value | None = None
-    along: list[tuple[str, dict[str, Any], Value, Value]] = field(default_factory=list)  # pattern, sizes, whole, piece
-    result: Value | None = None  # of the body
-    count: Any = 1
+    It has no name and no row: it stands in the group of the `form` that placed it, which also runs it in JAX.
+    """
+
+    form: Any
+    times: Size
+    unit: str = ""  # what it runs on
+    sequential: bool = False  # one run after the other: where nothing is kept, the tensors of one are there at a time
+    copies: Size | None = None  # its tensors are stacked so many times, and each run takes one; None: all share one set
+    gathered: Size = 0  # the copies that are taken for one example, all before the first is used
+    enters: list[tuple[Value, Value]] = field(default_factory=list)  # outside, inside
+    carries: list[Carry] = field(default_factory=list)
+    children: list[Element] = field(default_factory=list)
+    result: Value | None = None  # of one run
+    collected: Value | None = None  # of all, outside
 
     @property
     def setting(self) -> str:
-        return f"×{self.count} pieces"
+        return f"×{self.times} {self.unit}"
 
-
-@dataclass(eq=False, repr=False)
-class Steps(Group):
-    """`scan`: a body that runs on each step of the first axis with values carried along."""
-
-    source: Value | None = None
-    step: Value | None = None
-    carry: list[tuple[Value | Shape, Value, Value]] = field(default_factory=list)  # initial, inside, next
-    result: Value | None = None  # of the body, one step
-    count: Any = 1
-
-    @property
-    def setting(self) -> str:
-        return f"×{self.count} steps"
-
-
-@dataclass(eq=False, repr=False)
-class Experts(Group):
-    """`moe`: the children are the router's node, the body, whose tensors are stacked × experts, and the sum's node."""
-
-    experts: Any = 1
-    top_k: Any = 1
-    source: Value | None = None
-    entry: Value | None = None
-    result: Value | None = None  # of the body
+    def inside(self) -> Sequence[Element]:
+        return self.children
 
 
 @dataclass(eq=False, repr=False)
@@ -170,6 +179,11 @@ class Graph:
     outputs: dict[str, Value]
     training: bool = False
     warnings: list[str] = field(default_factory=list)
+
+    def below(self) -> Iterator[Element]:
+        """All elements of the tree; of a loop the different bodies."""
+        for element in self.children:
+            yield from element.below()
 
 
 def join(prefix: str, name: str) -> str:
@@ -192,14 +206,14 @@ def indices_label(indices: list[int]) -> str:
 class Leaf(NamedTuple):
     """A leaf as it stands in one pass: its path, the path of its parameters, its node, its table's path.
 
-    `bodies` are the `each`, `scan` and `moe` in whose bodies it stands, outermost first.
+    `bodies` are those of `each`, `scan` and `moe` in which it stands, outermost first.
     """
 
     path: str
     owner: str
     node: Node
     tied: str | None
-    bodies: tuple[Group, ...]
+    bodies: tuple[Body, ...]
 
 
 def leaves(graph: Graph) -> Iterator[Leaf]:
@@ -213,7 +227,7 @@ def leaves_of(children: list[Element]) -> Iterator[Leaf]:
 
 
 def _leaves(
-    children: list[Element], path: str, owner: str, root: str, root_owner: str, bodies: tuple[Group, ...]
+    children: list[Element], path: str, owner: str, root: str, root_owner: str, bodies: tuple[Body, ...]
 ) -> Iterator[Leaf]:
     for element in children:
         here, holder = join(path, element.name), join(owner, element.name)
@@ -227,12 +241,7 @@ def _leaves(
                     if each.child is not None:
                         mark = "" if element.shared else f"[{index}]"
                         yield from _leaves([each.child], here + mark, holder + mark, root, root_owner, bodies)
-            case Experts():
-                router, *body, combine = element.children
-                yield from _leaves([router], here, holder, root, root_owner, bodies)
-                yield from _leaves(body, here, holder, root, root_owner, (*bodies, element))
-                yield from _leaves([combine], here, holder, root, root_owner, bodies)
-            case Pieces() | Steps():
+            case Body():
                 yield from _leaves(element.children, here, holder, root, root_owner, (*bodies, element))
             case Group():
                 inner = (here, holder) if element.scope else (root, root_owner)

@@ -22,7 +22,7 @@ from paramcount.backend.run.inputs import input_shapes, random_inputs
 from paramcount.backend.trace.walker import UncountedError, by_scope, in_bounds_macs, used_inputs
 from paramcount.cost.count import Report, count
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Experts, Leaf, Pieces, Steps, leaves
+from paramcount.graph.tree import Leaf, leaves
 from paramcount.numbers.units import binary
 
 LARGEST = 4 * 2**30  # bytes that a network may take while it is run; beyond, it is traced only
@@ -247,18 +247,12 @@ class Verifier:
 
 def times(leaf: Leaf) -> int:
     """How often a leaf's declared work is done: for each piece, each step, and each expert of a token."""
-    result = 1
-    for body in leaf.bodies:
-        if isinstance(body, (Pieces, Steps)):
-            result *= body.count
-        elif isinstance(body, Experts):
-            result *= body.top_k
-    return result
+    return prod(body.times for body in leaf.bodies)
 
 
 def of_all_tokens(leaf: Leaf, found: tuple[int, ...], expected: tuple[int, ...]) -> tuple[int, ...]:
     """A result's sizes; an expert's body runs on one token, and is declared on all."""
-    alone = leaf.bodies and isinstance(leaf.bodies[-1], Experts) and found != expected and found[:1] == (1,)
+    alone = leaf.bodies and leaf.bodies[-1].copies is not None and found != expected and found[:1] == (1,)
     return (*expected[:1], *found[1:]) if alone else found
 
 
@@ -266,10 +260,8 @@ def memory(report: Report, leaves: list[Leaf]) -> int:
     """Roughly the bytes that initializing and running takes: parameters twice, values, experts gathered for tokens."""
     gathered = 0
     for leaf in leaves:
-        for body in leaf.bodies:
-            if isinstance(body, Experts) and body.source is not None:
-                tokens = prod(body.source.shape.spatial)
-                gathered += tokens * body.top_k * sum(param.size for param in leaf.node.params().values())
+        size = sum(param.size for param in leaf.node.params().values())
+        gathered += size * sum(body.gathered for body in leaf.bodies)
     return 4 * (2 * (report.params + report.buffers) + 2 * report.activations + gathered)
 
 

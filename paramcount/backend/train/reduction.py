@@ -6,7 +6,7 @@ import re
 from math import prod
 
 from paramcount.cost.forward import Forward, Inside, Looped, Ran, Tape
-from paramcount.graph.tree import Graph, Steps
+from paramcount.graph.tree import Graph
 from paramcount.layers.batch_norm import BatchNorm
 
 COMPUTATION = re.compile(r"(ENTRY )?%?([\w.-]+) .*\{")
@@ -107,7 +107,7 @@ def statistics(tape: Tape) -> int:
                 if isinstance(entry.node.layer, BatchNorm):
                     total += entry.node.shapes[0].channels * (5 if entry.inputs[0] else 2)
             case Looped():
-                total += sum(statistics(body.tape) for body in entry.bodies)
+                total += sum(statistics(each.tape) for each in entry.bodies)
             case Inside():
-                total += statistics(entry.tape) * (entry.group.count if isinstance(entry.group, Steps) else 1)
+                total += statistics(entry.tape) * (entry.body.times if entry.body.sequential else 1)
     return total
