@@ -11,6 +11,7 @@ from paramcount.cost.figures import Counted, Figures, Row, TrainingFigures
 from paramcount.cost.walk import Counter, Entry, Place, rows_of
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
+from paramcount.graph.tree import Node
 from paramcount.layers.layer import Item
 from paramcount.numbers.arithmetic import Column, Size, ceil_div, require
 
@@ -144,9 +145,10 @@ def count(
         raise ArgumentError(f"kv_cache is a number of tokens, not {quote(kv_cache)}", argument="kv_cache")
     graph = training_graph(network, freeze) if train else network.graph()
     if attention == "exact":
-        from paramcount.cost.masks import exact
-
-        graph = exact(graph if freeze else network.expand(train))
+        graph = graph if freeze else network.expand(train)  # one that nobody else has
+        for element in graph.below():
+            if isinstance(element, Node):
+                element.exact = True
     counter = Counter(dtype)
     counter.children(graph.children, "", "", Place(work=batch), 1)
     totals = Figures.total([entry.figures for entry in counter.entries if entry.figures is not None])

@@ -8,16 +8,11 @@ Any other attention runs once over all it sees, and keeps nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from paramcount.cost.masks import Unmasked
 from paramcount.cost.walk import Entry
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.tree import Body, Element, Graph, Loop, Node, Value
-from paramcount.numbers.arithmetic import Size, decide, minimum
-
-if TYPE_CHECKING:
-    from paramcount.layers.attend import Attend
+from paramcount.numbers.arithmetic import Size, decide
 
 
 def kept(graph: Graph, entries: Sequence[Entry], tokens: Size, batch: Size) -> Size:
@@ -25,32 +20,33 @@ def kept(graph: Graph, entries: Sequence[Entry], tokens: Size, batch: Size) -> S
 
     Raises ArgumentError where no attention is causal, and for one whose body runs on pieces of a value.
     """
-    found = list(attentions(entries))
-    if not any(attend.causal for _, _, attend in found):
+    found = list(with_cache(entries))
+    if all(node.layer.cached_positions(tokens) is None for _, node, _ in found):
         raise ArgumentError("nothing here has a cache of keys and values", hint="a causal `attend` has one")
     sources = [reached(graph, value) for value in graph.inputs.values()]
     total: Size = 0
-    for entry, node, attend in found:
+    for entry, node, numbers in found:
         query, key = node.inputs[:2]
-        if attend.causal:
-            positions = minimum(tokens, attend.window) if decide(attend.window > 0) else tokens
-        elif any(query in each and key not in each for each in sources):
+        positions = node.layer.cached_positions(tokens)
+        if positions is None and any(query in each and key not in each for each in sources):
             positions = key.shape.sizes[0]
-        else:
+        if positions is None:
             continue
         if decide(entry.place.work != entry.place.repeat * batch):
             hint = "its body runs on pieces, steps or chosen experts"
             raise ArgumentError(f"the cache of {quote(entry.path)} is not known", hint=hint)
-        total = total + attend.cached(*node.shapes) * positions * entry.place.work
+        total = total + numbers * positions * entry.place.work
     return total
 
 
-def attentions(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Node, Attend]]:
-    """Every `attend` that there is in inference."""
+def with_cache(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Node, Size]]:
+    """Every leaf of inference that has a cache, and how many numbers it keeps of one position."""
     for entry in entries:
         node = entry.element
-        if isinstance(node, Node) and node.layer.kind == "attend" and not node.training_only:
-            yield entry, node, node.layer.attend if isinstance(node.layer, Unmasked) else node.layer  # type: ignore[misc]
+        if isinstance(node, Node) and not node.training_only:
+            numbers = node.layer.cached(*node.shapes)
+            if numbers is not None:
+                yield entry, node, numbers
 
 
 def reached(graph: Graph, start: Value) -> set[Value]:

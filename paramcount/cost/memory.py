@@ -153,7 +153,7 @@ class Program:
 
     def node(self, node: Node) -> None:
         reads = tuple(self.at[value] for value in node.inputs)
-        work = node.layer.work(*node.shapes)
+        work = node.work()
         idle = not work.macs and not work.elementwise
         if idle and not reads:
             made = tuple(Tensor(0, False) for _ in node.outputs)
@@ -171,11 +171,11 @@ class Program:
         its scores, a recurrence's state of its gates. Both are taken to be the contraction's MACs / the channels.
         """
         channels = node.outputs[0].shape.channels if node.outputs[0].shape.rank else 1
-        for macs, operands in node.layer.contractions(*node.shapes):
+        for macs, operands in node.contractions():
             if any(len(operand) > 1 and any(isinstance(part, int) for part in operand) for operand in operands):
                 yield self.tensor(Shape((2, macs // channels)), made[0].batched)
         gained = any(param.role == "norm" for param in node.params().values())
-        if self.training and gained and not node.layer.work(*node.shapes).macs:
+        if self.training and gained and not node.work().macs:
             yield from (Tensor(tensor.elements, tensor.batched) for tensor in made)
 
     def loop(self, loop: Loop) -> None:

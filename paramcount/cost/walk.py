@@ -92,11 +92,10 @@ class Counter:
             self.group(element, path, owner, place, depth + 1)
 
     def leaf(self, node: Node, place: Place) -> Figures:
-        layer, shapes = node.layer, node.shapes
-        declared = node.params() if node.tie else layer.params(*shapes)
+        declared = node.params()
         macs = flops = elementwise = activations = 0
         if not node.training_only:
-            work, times = layer.work(*shapes), place.work
+            work, times = node.work(), place.work
             macs, flops, elementwise = work.macs * times, work.flops * times, work.elementwise * times
             activations = sum([value.shape.elements for value in node.outputs]) * times
         tensors, size_in_bytes = self.tensors(declared, place, node.frozen) if declared else (NO_TENSORS, 0)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from paramcount.layers.layer import Layer, Param, Shape
+from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
 from paramcount.numbers.arithmetic import Size
 
 
@@ -68,10 +68,25 @@ class Node(Element):
     shapes: tuple[Shape, ...]  # of the inputs
     outputs: tuple[Value, ...]
     tie: Tie | None = None
+    exact: bool = False  # whether only the pairs of positions count that the layer does not hide
 
     @property
     def setting(self) -> str:
         return self.layer.setting(*self.shapes)
+
+    def work(self) -> Work:
+        """What running it once costs."""
+        work = self.layer.work(*self.shapes)
+        if self.exact:
+            work = Work(*[self.layer.unmasked(figure, *self.shapes) for figure in work])
+        return work
+
+    def contractions(self) -> Sequence[Contraction]:
+        """What its MACs are made of."""
+        found = self.layer.contractions(*self.shapes)
+        if self.exact:
+            found = [each._replace(macs=self.layer.unmasked(each.macs, *self.shapes)) for each in found]
+        return found
 
     def params(self) -> dict[str, Param]:
         """The tensors that the layer declares, without the one that is tied to another's."""

@@ -235,7 +235,7 @@ def unrolled(network):
             runs *= body.times
         tensors = [each for each in leaf.node.params().values() if each.role != "buffer"]
         owners.setdefault(leaf.owner, stored * sum(each.size for each in tensors))
-        macs += 0 if leaf.node.training_only else runs * leaf.node.layer.work(*leaf.node.shapes).macs
+        macs += 0 if leaf.node.training_only else runs * leaf.node.work().macs
     return sum(owners.values()), macs
 
 

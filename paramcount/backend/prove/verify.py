@@ -180,7 +180,7 @@ class Verifier:
         for number, leaf in enumerate(self.leaves):
             if leaf.node.training_only:
                 continue
-            expected = leaf.node.layer.work(*leaf.node.shapes).macs * times(leaf)
+            expected = leaf.node.work().macs * times(leaf)
             found = scopes.get(number, 0)
             agree += found == expected
             if found != expected:

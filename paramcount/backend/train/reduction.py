@@ -7,7 +7,6 @@ from math import prod
 
 from paramcount.cost.forward import Forward, Inside, Looped, Ran, Tape
 from paramcount.graph.tree import Graph
-from paramcount.layers.batch_norm import BatchNorm
 
 COMPUTATION = re.compile(r"(ENTRY )?%?([\w.-]+) .*\{")
 INSTRUCTION = re.compile(r"\s+(?:ROOT )?\S+ = (.*?) ([a-z][\w-]*)\((.*)")  # its result's type, its name, the rest
@@ -92,6 +91,7 @@ def batch_statistics(graph: Graph) -> int:
     the variance, and the gradient by the mean in two parts, from what is normalized and from the variance.
 
     >>> from paramcount.graph.network import Network
+    >>> from paramcount.layers.batch_norm import BatchNorm
     >>> from paramcount.layers.dense import Dense
     >>> batch_statistics(Network([BatchNorm(), Dense(10), BatchNorm()], input=3).graph(training=True))  # 2·3 + 5·10
     56
@@ -104,8 +104,7 @@ def statistics(tape: Tape) -> int:
     for entry in tape:
         match entry:
             case Ran():
-                if isinstance(entry.node.layer, BatchNorm):
-                    total += entry.node.shapes[0].channels * (5 if entry.inputs[0] else 2)
+                total += entry.node.layer.batch_sums(any(entry.inputs[:1]), *entry.node.shapes)
             case Looped():
                 total += sum(statistics(each.tape) for each in entry.bodies)
             case Inside():
