@@ -17,21 +17,21 @@ from paramcount.numbers.arithmetic import Size
 
 
 class Cost(NamedTuple):
-    """What one leaf does in one pass: its forward and backward MACs, over all pieces, steps and chosen experts."""
+    """What one leaf does in one iteration: its forward and backward MACs, over all pieces, steps and chosen experts."""
 
     node: Node
     forward: Size
     backward: Size
 
 
-class PassCost(NamedTuple):
-    """The leaves of one pass of a loop, and whether any gradient goes through it."""
+class IterationCost(NamedTuple):
+    """The leaves of one iteration of a loop, and whether any gradient goes through it."""
 
-    costs: list[Cost | list[PassCost]]
+    costs: list[Cost | list[IterationCost]]
     trained: bool
 
 
-Costs = list[Cost | list[PassCost]]  # in the order of running; a loop is the list of its passes
+Costs = list[Cost | list[IterationCost]]  # in the order of running; a loop is the list of its iterations
 
 
 def gradient(graph: Graph) -> Costs:
@@ -48,7 +48,7 @@ def gradient(graph: Graph) -> Costs:
 
 
 def unrolled(costs: Costs) -> Iterator[Cost]:
-    """Every leaf in every pass, in the order of `tree.leaves`."""
+    """Every leaf in every iteration, in the order of `tree.leaves`."""
     for cost in costs:
         if isinstance(cost, Cost):
             yield cost
@@ -58,10 +58,10 @@ def unrolled(costs: Costs) -> Iterator[Cost]:
 
 
 def summed(costs: Costs) -> dict[Node, tuple[Size, Size]]:
-    """For every leaf the backward MACs of all its passes, and what is recomputed of its forward MACs.
+    """For every leaf the backward MACs of all its iterations, and what is recomputed of its forward MACs.
 
-    That is all work of the passes of the outermost loops that a gradient goes through, where each such pass only
-    keeps what arrives at it.
+    That is all work of those iterations of the outermost loops that a gradient goes through: each of them keeps only
+    what arrives at it.
     """
     found: dict[Node, tuple[Size, Size]] = {}
 
@@ -131,22 +131,22 @@ class Backward:
             self.matters.update(value for value, needed in zip(node.inputs, ran.inputs, strict=True) if needed)
         return Cost(node, forward * self.times, backward * self.times)
 
-    def loop(self, looped: Looped) -> list[PassCost]:
-        found: list[PassCost] = []
-        known: dict[tuple[int, tuple[bool, ...]], tuple[PassCost, bool]] = {}
+    def loop(self, looped: Looped) -> list[IterationCost]:
+        found: list[IterationCost] = []
+        known: dict[tuple[int, tuple[bool, ...]], tuple[IterationCost, bool]] = {}
         ends = tuple([self.taken(value) for value in looped.loop.results])
-        for body in reversed(looped.bodies):
-            key = id(body), ends
+        for each in reversed(looped.iterations):
+            key = id(each), ends
             if key not in known:
-                for value, matters in zip(body.body.results, ends, strict=False):
+                for value, matters in zip(each.iteration.results, ends, strict=False):
                     self.mark(value, matters)
                 before = self.trained
-                costs = self.sweep(body.tape)
-                known[key] = PassCost(costs, self.trained > before), self.taken(body.body.entry)
+                costs = self.sweep(each.tape)
+                known[key] = IterationCost(costs, self.trained > before), self.taken(each.iteration.entry)
             cost, start = known[key]
             found.append(cost)
             ends = (start,)
-        if looped.bodies:
+        if looped.iterations:
             self.mark(looped.loop.source, ends[0])
         found.reverse()
         return found

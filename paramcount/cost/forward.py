@@ -1,6 +1,6 @@
 """Which values of a network depend on a trainable parameter: one sweep forward over its tree, without unrolling it.
 
-A loop's body is swept once for each different start: mostly twice, as data arrives at the first pass.
+A loop's body is swept once for each different start: usually twice, as the first iteration starts from data.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from paramcount.graph.tree import Body, Element, Group, Loop, Node, Pass, Value, join
+from paramcount.graph.tree import Body, Element, Group, Iteration, Loop, Node, Value, join
 from paramcount.layers.layer import Shape
 
 
@@ -21,10 +21,10 @@ class Ran(NamedTuple):
     output: bool
 
 
-class Ended(NamedTuple):
-    """A pass from one start: what ran in it, and which of its results depend on training."""
+class Iterated(NamedTuple):
+    """An iteration from one start: what ran in it, and which of its results depend on training."""
 
-    body: Pass
+    iteration: Iteration
     tape: Tape
     results: tuple[bool, ...]
 
@@ -33,7 +33,7 @@ class Looped(NamedTuple):
     """A loop in the sweep forward."""
 
     loop: Loop
-    bodies: list[Ended]  # in the order of running, equal ones the same object
+    iterations: list[Iterated]  # in the order of running, equal ones the same object
 
 
 class Inside(NamedTuple):
@@ -87,23 +87,23 @@ class Forward:
         return Ran(node, tuple(trained), inputs, output)
 
     def loop(self, loop: Loop, owner: str, root: str) -> Looped:
-        bodies: list[Ended] = []
-        known: dict[tuple[int, bool], Ended] = {}
+        iterations: list[Iterated] = []
+        known: dict[tuple[int, bool], Iterated] = {}
         start = loop.source in self.depends
         for index, each in enumerate(loop.order()):
-            body = known.get((id(each), start))
-            if body is None:
+            iterated = known.get((id(each), start))
+            if iterated is None:
                 self.mark(each.entry, start)
                 children = [] if each.child is None else [each.child]
                 tape = self.elements(children, owner if loop.shared else f"{owner}[{index}]", root)
-                body = Ended(each, tape, tuple([value in self.depends for value in each.results]))
-                known[id(each), start] = body
-            bodies.append(body)
-            start = body.results[0]
-        if bodies:
-            for value, depends in zip(loop.results, bodies[-1].results, strict=True):
+                iterated = Iterated(each, tape, tuple([value in self.depends for value in each.results]))
+                known[id(each), start] = iterated
+            iterations.append(iterated)
+            start = iterated.results[0]
+        if iterations:
+            for value, depends in zip(loop.results, iterations[-1].results, strict=True):
                 self.mark(value, depends)
-        return Looped(loop, bodies)
+        return Looped(loop, iterations)
 
     def body(self, body: Body, owner: str, root: str) -> Inside:
         """What is carried depends from the first run on if it does after any: all runs are one program."""

@@ -1,8 +1,8 @@
 """What generation keeps of the positions before: `count(..., kv_cache=TOKENS)`.
 
-Every causal `attend` keeps the keys and values of all tokens, or of its window's; what is shared or folded has a cache
-in each pass. Cross attention keeps those of the memory: not causal, its queries know an input that its keys do not.
-Any other attention runs once over all it sees, and keeps nothing.
+Every causal `attend` keeps the keys and values of all tokens, or of those in its window; what is shared or folded has
+a cache in each iteration. Cross attention keeps those of the memory: it is not causal, and its queries depend on an
+input that its keys do not depend on. Any other attention runs once over all that it sees, and keeps nothing.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def with_cache(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Node, Size]]:
 
 
 def reached(graph: Graph, start: Value) -> set[Value]:
-    """The values that depend on one, in any pass."""
+    """The values that depend on one, in any iteration."""
     follow: dict[Value, list[Value]] = {}
     for before, after in (pair for element in graph.below() for pair in flow(element)):
         if before is not None and after is not None:
@@ -69,9 +69,9 @@ def flow(element: Element) -> list[tuple[Value | None, Value | None]]:
         case Node():
             return [(before, after) for before in element.inputs for after in element.outputs]
         case Loop():
-            starts = [element.source, *[each.results[0] for each in element.passes if each.results]]
-            ends = [pair for each in element.passes for pair in zip(each.results, element.results, strict=False)]
-            return [(start, each.entry) for start in starts for each in element.passes] + ends
+            starts = [element.source, *[each.results[0] for each in element.iterations if each.results]]
+            ends = [pair for each in element.iterations for pair in zip(each.results, element.results, strict=False)]
+            return [(start, each.entry) for start in starts for each in element.iterations] + ends
         case Body():
             starts = [(start, inside) for start, inside, _ in element.carries if isinstance(start, Value)]
             again = [(after, inside) for _, inside, after in element.carries]

@@ -37,7 +37,7 @@ class Place(NamedTuple):
 class Entry(NamedTuple):
     """An element where the walk met it: the path of its parameters too, and its own figures if it is a leaf.
 
-    `indices` are the passes of the innermost loop that it is the child of, and `stem` that loop's path.
+    `indices` are the iterations of the innermost loop that it is the child of, and `stem` that loop's path.
     """
 
     element: Node | Group
@@ -150,8 +150,8 @@ class Walk:
         self.children(body.children, path, owner, place, depth)
 
     def loop(self, loop: Loop, path: str, owner: str, place: Place, depth: int) -> None:
-        """Each body stands for all its passes; with `shared` its tensors count once."""
-        for each in loop.passes:
+        """Each body stands for all its iterations; with `shared` its tensors count once."""
+        for each in loop.iterations:
             if each.child is None:
                 continue
             times = len(each.indices)

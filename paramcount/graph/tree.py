@@ -1,6 +1,6 @@
 """The expanded network: a tree whose leaves are layers with known shapes, and bodies that run several times.
 
-Paths are joined from the names on the way down: `stage.conv0`, `[i]` for the passes of a loop. A loop's child has
+Paths are joined from the names on the way down: `stage.conv0`, `[i]` for the iterations of a loop. A loop's child has
 no name of its own. Values are known by identity; a body's `entry` is bound anew each time that it runs.
 """
 
@@ -118,8 +118,8 @@ class Group(Element):
 
 
 @dataclass(eq=False, repr=False)
-class Pass:
-    """A body of a loop, and the indices of all passes that are this body."""
+class Iteration:
+    """A body of a loop, and the indices of all iterations that are this body."""
 
     indices: list[int]
     entry: Value | None
@@ -131,23 +131,23 @@ class Pass:
 
 @dataclass(eq=False, repr=False)
 class Loop(Element):
-    """Bodies that run one after the other, each pass on the result of the one before.
+    """Bodies that run one after the other, each iteration on the result of the one before.
 
-    With `shared`, all passes are one body with one set of weights.
+    With `shared`, all iterations are one body with one set of weights.
     """
 
     source: Value | None
-    passes: list[Pass] = field(default_factory=list)
+    iterations: list[Iteration] = field(default_factory=list)
     results: tuple[Value | None, ...] = ()
     shared: bool = False
 
-    def order(self) -> list[Pass]:
+    def order(self) -> list[Iteration]:
         """The bodies in the order in which they run."""
-        at = {index: each for each in self.passes for index in each.indices}
+        at = {index: each for each in self.iterations for index in each.indices}
         return [at[index] for index in sorted(at)]
 
     def inside(self) -> Sequence[Element]:
-        return [each.child for each in self.passes if each.child is not None]
+        return [each.child for each in self.iterations if each.child is not None]
 
 
 class Carry(NamedTuple):
@@ -207,7 +207,7 @@ def join(prefix: str, name: str) -> str:
 
 
 def indices_label(indices: list[int]) -> str:
-    """The passes of one body: `[2]`, `[0:5]`, or `[0:5,6:11]` where they are not one run."""
+    """The iterations of one body: `[2]`, `[0:5]`, or `[0:5,6:11]` where they are not one run."""
     runs: list[list[int]] = []
     for index in indices:
         if runs and runs[-1][1] == index:
@@ -219,7 +219,7 @@ def indices_label(indices: list[int]) -> str:
 
 
 class Leaf(NamedTuple):
-    """A leaf as it stands in one pass: its path, the path of its parameters, its node, its table's path.
+    """A leaf as it stands in one iteration: its path, the path of its parameters, its node, its table's path.
 
     `bodies` are those of `each`, `scan` and `moe` in which it stands, outermost first.
     """
@@ -232,7 +232,7 @@ class Leaf(NamedTuple):
 
 
 def leaves(graph: Graph) -> Iterator[Leaf]:
-    """Every leaf in the order of running, folded passes unrolled; bodies of each, scan and moe once."""
+    """Every leaf in the order of running, folded iterations unrolled; bodies of each, scan and moe once."""
     return leaves_of(graph.children)
 
 

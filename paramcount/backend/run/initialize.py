@@ -47,7 +47,7 @@ def initialize(graph: Graph, seed: int = 0) -> tuple[Tensors, Tensors]:
     """The first values of a network's parameters and, apart from them, of its buffers, as float32 arrays in JAX.
 
     Each tensor depends on the seed, its path and its name alone, so a network has the same values whether or not
-    equal passes of a loop are folded, and whatever else it holds. Raises ArgumentError for a seed that is no
+    equal iterations of a loop are folded, and whatever else it holds. Raises ArgumentError for a seed that is no
     whole number from 0 to 2^63 - 1.
 
     >>> from paramcount.graph.network import Network

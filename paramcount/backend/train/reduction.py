@@ -106,7 +106,7 @@ def statistics(tape: Tape) -> int:
             case Ran():
                 total += entry.node.layer.batch_sums(any(entry.inputs[:1]), *entry.node.shapes)
             case Looped():
-                total += sum(statistics(each.tape) for each in entry.bodies)
+                total += sum(statistics(each.tape) for each in entry.iterations)
             case Inside():
                 total += statistics(entry.tape) * (entry.body.times if entry.body.sequential else 1)
     return total
