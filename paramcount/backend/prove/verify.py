@@ -21,6 +21,7 @@ from paramcount.backend.run.initialize import Tensors, initialize, shapes, tenso
 from paramcount.backend.run.inputs import input_shapes, random_inputs
 from paramcount.backend.trace.walker import UncountedError, by_scope, in_bounds_macs, used_inputs
 from paramcount.cost.count import Report, count
+from paramcount.cost.memory import memory_of
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Leaf, leaves
 from paramcount.numbers.units import binary
@@ -68,11 +69,11 @@ class Verifier:
         self.results: dict[int, tuple[tuple[int, ...], ...]] = {}  # sizes of each leaf's results, as traced
 
     def verification(self, abstract: bool | None) -> Verification:
-        needed = memory(self.report, self.leaves)
         remark = ""
         if abstract is None:
-            abstract = needed > available()
-            remark = f"traced only, nothing allocated: it would take about {binary(needed)}" if abstract else ""
+            size = needed(self.network)
+            abstract = size > available()
+            remark = f"traced only, nothing allocated: it would take about {binary(size)}" if abstract else ""
         elif abstract:
             remark = "traced only, nothing allocated"
         trees = shapes(self.graph)
@@ -256,13 +257,10 @@ def of_all_tokens(leaf: Leaf, found: tuple[int, ...], expected: tuple[int, ...])
     return (*expected[:1], *found[1:]) if alone else found
 
 
-def memory(report: Report, leaves: list[Leaf]) -> int:
-    """Roughly the bytes that initializing and running takes: parameters twice, values, experts gathered for tokens."""
-    gathered = 0
-    for leaf in leaves:
-        size = sum(param.size for param in leaf.node.params().values())
-        gathered += size * sum(body.gathered for body in leaf.bodies)
-    return 4 * (2 * (report.params + report.buffers) + 2 * report.activations + gathered)
+def needed(network: Network) -> int:
+    """Roughly the bytes that running a network takes here, its tensors twice: they are drawn in NumPy first."""
+    memory = memory_of(network)
+    return memory.total + memory.params + memory.buffers
 
 
 def available(most: int = LARGEST) -> int:
