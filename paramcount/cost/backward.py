@@ -11,27 +11,27 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from paramcount.cost.forward import Forward, Inside, Looped, Ran, Tape, mapped
-from paramcount.graph.tree import Experts, Graph, Node, Pieces, Steps, Value
+from paramcount.cost.forward import Forward, Inside, Looped, Ran, Tape
+from paramcount.graph.tree import Body, Graph, Node, Value
 from paramcount.numbers.arithmetic import Size
 
 
 class Cost(NamedTuple):
-    """What one leaf does in one pass: its forward and backward MACs, over all pieces, steps and chosen experts."""
+    """What one leaf does in one iteration: its forward and backward MACs, over all pieces, steps and chosen experts."""
 
     node: Node
     forward: Size
     backward: Size
 
 
-class PassCost(NamedTuple):
-    """The leaves of one pass of a loop, and whether any gradient goes through it."""
+class IterationCost(NamedTuple):
+    """The leaves of one iteration of a loop, and whether any gradient goes through it."""
 
-    costs: list[Cost | list[PassCost]]
+    costs: list[Cost | list[IterationCost]]
     trained: bool
 
 
-Costs = list[Cost | list[PassCost]]  # in the order of running; a loop is the list of its passes
+Costs = list[Cost | list[IterationCost]]  # in the order of running; a loop is the list of its iterations
 
 
 def gradient(graph: Graph) -> Costs:
@@ -48,7 +48,7 @@ def gradient(graph: Graph) -> Costs:
 
 
 def unrolled(costs: Costs) -> Iterator[Cost]:
-    """Every leaf in every pass, in the order of `tree.leaves`."""
+    """Every leaf in every iteration, in the order of `tree.leaves`."""
     for cost in costs:
         if isinstance(cost, Cost):
             yield cost
@@ -58,10 +58,10 @@ def unrolled(costs: Costs) -> Iterator[Cost]:
 
 
 def summed(costs: Costs) -> dict[Node, tuple[Size, Size]]:
-    """For every leaf the backward MACs of all its passes, and what is recomputed of its forward MACs.
+    """For every leaf the backward MACs of all its iterations, and what is recomputed of its forward MACs.
 
-    That is all work of the passes of the outermost loops that a gradient goes through, where each such pass only
-    keeps what arrives at it.
+    That is all work of those iterations of the outermost loops that a gradient goes through: each of them keeps only
+    what arrives at it.
     """
     found: dict[Node, tuple[Size, Size]] = {}
 
@@ -111,7 +111,7 @@ class Backward:
                 case Looped():
                     costs.append(self.loop(entry))
                 case Inside():
-                    costs += reversed(self.inside(entry.group, entry.tape))
+                    costs += reversed(self.body(entry.body, entry.tape))
         costs.reverse()
         return costs
 
@@ -121,7 +121,7 @@ class Backward:
         forward: Size = 0
         backward: Size = 0
         trained = ran.output and any(matters)
-        for contraction in node.layer.contractions(*node.shapes):
+        for contraction in node.contractions():
             forward = forward + contraction.macs
             if trained:
                 operands = sum(depends(operand, ran) for operand in contraction.operands)
@@ -131,61 +131,45 @@ class Backward:
             self.matters.update(value for value, needed in zip(node.inputs, ran.inputs, strict=True) if needed)
         return Cost(node, forward * self.times, backward * self.times)
 
-    def loop(self, looped: Looped) -> list[PassCost]:
-        found: list[PassCost] = []
-        known: dict[tuple[int, tuple[bool, ...]], tuple[PassCost, bool]] = {}
+    def loop(self, looped: Looped) -> list[IterationCost]:
+        found: list[IterationCost] = []
+        known: dict[tuple[int, tuple[bool, ...]], tuple[IterationCost, bool]] = {}
         ends = tuple([self.taken(value) for value in looped.loop.results])
-        for body in reversed(looped.bodies):
-            key = id(body), ends
+        for each in reversed(looped.iterations):
+            key = id(each), ends
             if key not in known:
-                for value, matters in zip(body.body.results, ends, strict=False):
+                for value, matters in zip(each.iteration.results, ends, strict=False):
                     self.mark(value, matters)
                 before = self.trained
-                costs = self.sweep(body.tape)
-                known[key] = PassCost(costs, self.trained > before), self.taken(body.body.entry)
+                costs = self.sweep(each.tape)
+                known[key] = IterationCost(costs, self.trained > before), self.taken(each.iteration.entry)
             cost, start = known[key]
             found.append(cost)
             ends = (start,)
-        if looped.bodies:
+        if looped.iterations:
             self.mark(looped.loop.source, ends[0])
         found.reverse()
         return found
 
-    def inside(self, group: Pieces | Steps | Experts, tape: Tape) -> Costs:
+    def body(self, body: Body, tape: Tape) -> Costs:
+        """What is carried matters after the last run too if it does before any."""
         outer = self.times
-        self.times = outer * (group.top_k if isinstance(group, Experts) else group.count)
-        match group:
-            case Pieces():
-                self.mark(group.result, self.taken(group.output))
-                costs = self.sweep(tape)
-                for whole, piece in mapped(group):
-                    self.mark(whole, self.taken(piece))
-            case Steps():
-                costs = self.steps(group, tape)
-            case Experts():
-                combine = group.children[-1]
-                assert isinstance(combine, Node)
-                self.mark(group.result, self.taken(combine.inputs[1]))
-                costs = self.sweep(tape)
-                self.mark(group.source, self.taken(group.entry))
-        self.times = outer
-        return costs
-
-    def steps(self, group: Steps, tape: Tape) -> Costs:
-        """What is carried matters after the last step too if it does before any."""
-        result = self.taken(group.output)
+        self.times = outer * body.times
+        result = self.taken(body.collected)
         carried: set[Value] = set()
         while True:
-            self.mark(group.result, result)
+            self.mark(body.result, result)
             self.matters.update(carried)
             costs = self.sweep(tape)
-            self.mark(group.source, self.taken(group.step))
-            starts = [(start, after) for start, inside, after in group.carry if self.taken(inside)]
+            for outside, inside in body.enters:
+                self.mark(outside, self.taken(inside))
+            starts = [(start, after) for start, inside, after in body.carries if self.taken(inside)]
             grown = {after for _, after in starts} - carried
             if not grown:
                 break
             carried |= grown
         self.matters.update(start for start, _ in starts if isinstance(start, Value))
+        self.times = outer
         return costs
 
 

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from paramcount.cost.figures import Counted, Figures, Row, TrainingFigures
-from paramcount.cost.walk import Counter, Entry, Place, rows_of
+from paramcount.cost.walk import Entry, Place, Walk, rows_of
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
+from paramcount.graph.tree import Node
 from paramcount.layers.layer import Item
 from paramcount.numbers.arithmetic import Column, Size, ceil_div, require
 
@@ -144,30 +145,31 @@ def count(
         raise ArgumentError(f"kv_cache is a number of tokens, not {quote(kv_cache)}", argument="kv_cache")
     graph = training_graph(network, freeze) if train else network.graph()
     if attention == "exact":
-        from paramcount.cost.masks import exact
-
-        graph = exact(graph if freeze else network.expand(train))
-    counter = Counter(dtype)
-    counter.children(graph.children, "", "", Place(work=batch), 1)
-    totals = Figures.total([entry.figures for entry in counter.entries if entry.figures is not None])
+        graph = graph if freeze else network.expand(train)  # one that nobody else has
+        for element in graph.below():
+            if isinstance(element, Node):
+                element.exact = True
+    walk = Walk(dtype)
+    walk.children(graph.children, "", "", Place(work=batch), 1)
+    totals = Figures.total([entry.figures for entry in walk.entries if entry.figures is not None])
     step = None
     if train:
         from paramcount.cost.step import step_of
 
-        leaves = {entry.element: entry.figures for entry in counter.entries if entry.figures is not None}
+        leaves = {entry.element: entry.figures for entry in walk.entries if entry.figures is not None}
         step = step_of(graph, leaves, batch, remat, optimizer or "sgd")
     cache = None
     if kv_cache is not None:
         from paramcount.cost.kv_cache import kept
 
-        cache = ceil_div(kept(graph, counter.entries, kv_cache, batch) * counter.bits, 8)
+        cache = ceil_div(kept(graph, walk.entries, kv_cache, batch) * walk.bits, 8)
     variant, values = getattr(network, "variant", None), getattr(network, "vars", {})
     return Report(
         network.name,
         variant,
         dict(values),
         totals,
-        counter.entries,
+        walk.entries,
         batch,
         dtype,
         step,

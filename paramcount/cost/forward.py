@@ -1,6 +1,6 @@
 """Which values of a network depend on a trainable parameter: one sweep forward over its tree, without unrolling it.
 
-A loop's body is swept once for each different start: mostly twice, as data arrives at the first pass.
+A loop's body is swept once for each different start: usually twice, as the first iteration starts from data.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from paramcount.graph.tree import Element, Experts, Group, Loop, Node, Pass, Pieces, Steps, Value, join
+from paramcount.graph.tree import Body, Element, Group, Iteration, Loop, Node, Value, join
 from paramcount.layers.layer import Shape
 
 
@@ -21,10 +21,10 @@ class Ran(NamedTuple):
     output: bool
 
 
-class Body(NamedTuple):
-    """A pass from one start: what ran in it, and which of its results depend on training."""
+class Iterated(NamedTuple):
+    """An iteration from one start: what ran in it, and which of its results depend on training."""
 
-    body: Pass
+    iteration: Iteration
     tape: Tape
     results: tuple[bool, ...]
 
@@ -33,13 +33,13 @@ class Looped(NamedTuple):
     """A loop in the sweep forward."""
 
     loop: Loop
-    bodies: list[Body]  # in the order of running, equal ones the same object
+    iterations: list[Iterated]  # in the order of running, equal ones the same object
 
 
 class Inside(NamedTuple):
     """The body of `each`, `scan` or `moe` in the sweep forward."""
 
-    group: Pieces | Steps | Experts
+    body: Body
     tape: Tape
 
 
@@ -68,12 +68,8 @@ class Forward:
                     tape.append(self.node(element, here, root))
                 case Loop():
                     tape.append(self.loop(element, here, root))
-                case Pieces():
-                    tape.append(self.pieces(element, here, root))
-                case Steps():
-                    tape.append(self.steps(element, here, root))
-                case Experts():
-                    tape += self.experts(element, here, root)
+                case Body():
+                    tape.append(self.body(element, here, root))
                 case Group():
                     tape += self.elements(element.children, here, here if element.scope else root)
         return tape
@@ -91,55 +87,37 @@ class Forward:
         return Ran(node, tuple(trained), inputs, output)
 
     def loop(self, loop: Loop, owner: str, root: str) -> Looped:
-        bodies: list[Body] = []
-        known: dict[tuple[int, bool], Body] = {}
+        iterations: list[Iterated] = []
+        known: dict[tuple[int, bool], Iterated] = {}
         start = loop.source in self.depends
         for index, each in enumerate(loop.order()):
-            body = known.get((id(each), start))
-            if body is None:
+            iterated = known.get((id(each), start))
+            if iterated is None:
                 self.mark(each.entry, start)
                 children = [] if each.child is None else [each.child]
                 tape = self.elements(children, owner if loop.shared else f"{owner}[{index}]", root)
-                body = Body(each, tape, tuple([value in self.depends for value in each.results]))
-                known[id(each), start] = body
-            bodies.append(body)
-            start = body.results[0]
-        if bodies:
-            for value, depends in zip(loop.results, bodies[-1].results, strict=True):
+                iterated = Iterated(each, tape, tuple([value in self.depends for value in each.results]))
+                known[id(each), start] = iterated
+            iterations.append(iterated)
+            start = iterated.results[0]
+        if iterations:
+            for value, depends in zip(loop.results, iterations[-1].results, strict=True):
                 self.mark(value, depends)
-        return Looped(loop, bodies)
+        return Looped(loop, iterations)
 
-    def pieces(self, group: Pieces, owner: str, root: str) -> Inside:
-        for whole, piece in mapped(group):
-            self.mark(piece, whole in self.depends)
-        tape = self.elements(group.children, owner, root)
-        self.mark(group.output, group.result in self.depends)
-        return Inside(group, tape)
-
-    def steps(self, group: Steps, owner: str, root: str) -> Inside:
-        """What is carried depends from the first step on if it does after any: all steps are one program."""
-        self.mark(group.step, group.source in self.depends)
-        for start, inside, _ in group.carry:
+    def body(self, body: Body, owner: str, root: str) -> Inside:
+        """What is carried depends from the first run on if it does after any: all runs are one program."""
+        for outside, inside in body.enters:
+            self.mark(inside, outside in self.depends)
+        for start, inside, _ in body.carries:
             self.mark(inside, not isinstance(start, Shape) and start in self.depends)
         while True:
-            tape = self.elements(group.children, owner, root)
-            grown = [inside for _, inside, after in group.carry if after in self.depends and inside not in self.depends]
+            tape = self.elements(body.children, owner, root)
+            grown = [
+                inside for _, inside, after in body.carries if after in self.depends and inside not in self.depends
+            ]
             if not grown:
                 break
             self.depends.update(grown)
-        self.mark(group.output, group.result in self.depends)
-        return Inside(group, tape)
-
-    def experts(self, group: Experts, owner: str, root: str) -> Tape:
-        router, *body, combine = group.children
-        before = self.elements([router], owner, root)
-        self.mark(group.entry, group.source in self.depends)
-        inside = Inside(group, self.elements(body, owner, root))
-        assert isinstance(combine, Node)
-        self.mark(combine.inputs[1], group.result in self.depends)
-        return [*before, inside, *self.elements([combine], owner, root)]
-
-
-def mapped(group: Pieces) -> list[tuple[Value | None, Value | None]]:
-    """The values that go into `each`, with their pieces."""
-    return [(group.source, group.piece), *((whole, piece) for _, _, whole, piece in group.along)]
+        self.mark(body.collected, body.result in self.depends)
+        return Inside(body, tape)

@@ -1,23 +1,18 @@
 """What generation keeps of the positions before: `count(..., kv_cache=TOKENS)`.
 
-Every causal `attend` keeps the keys and values of all tokens, or of its window's; what is shared or folded has a cache
-in each pass. Cross attention keeps those of the memory: not causal, its queries know an input that its keys do not.
-Any other attention runs once over all it sees, and keeps nothing.
+Every causal `attend` keeps the keys and values of all tokens, or of those in its window; what is shared or folded has
+a cache in each iteration. Cross attention keeps those of the memory: it is not causal, and its queries depend on an
+input that its keys do not depend on. Any other attention runs once over all that it sees, and keeps nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from paramcount.cost.masks import Unmasked
 from paramcount.cost.walk import Entry
 from paramcount.errors import ArgumentError, quote
-from paramcount.graph.tree import Element, Experts, Graph, Group, Loop, Node, Pieces, Steps, Value
-from paramcount.numbers.arithmetic import Size, decide, minimum
-
-if TYPE_CHECKING:
-    from paramcount.layers.attend import Attend
+from paramcount.graph.tree import Body, Element, Graph, Loop, Node, Value
+from paramcount.numbers.arithmetic import Size, decide
 
 
 def kept(graph: Graph, entries: Sequence[Entry], tokens: Size, batch: Size) -> Size:
@@ -25,38 +20,39 @@ def kept(graph: Graph, entries: Sequence[Entry], tokens: Size, batch: Size) -> S
 
     Raises ArgumentError where no attention is causal, and for one whose body runs on pieces of a value.
     """
-    found = list(attentions(entries))
-    if not any(attend.causal for _, _, attend in found):
+    found = list(with_cache(entries))
+    if all(node.layer.cached_positions(tokens) is None for _, node, _ in found):
         raise ArgumentError("nothing here has a cache of keys and values", hint="a causal `attend` has one")
     sources = [reached(graph, value) for value in graph.inputs.values()]
     total: Size = 0
-    for entry, node, attend in found:
+    for entry, node, numbers in found:
         query, key = node.inputs[:2]
-        if attend.causal:
-            positions = minimum(tokens, attend.window) if decide(attend.window > 0) else tokens
-        elif any(query in each and key not in each for each in sources):
+        positions = node.layer.cached_positions(tokens)
+        if positions is None and any(query in each and key not in each for each in sources):
             positions = key.shape.sizes[0]
-        else:
+        if positions is None:
             continue
         if decide(entry.place.work != entry.place.repeat * batch):
             hint = "its body runs on pieces, steps or chosen experts"
             raise ArgumentError(f"the cache of {quote(entry.path)} is not known", hint=hint)
-        total = total + attend.cached(*node.shapes) * positions * entry.place.work
+        total = total + numbers * positions * entry.place.work
     return total
 
 
-def attentions(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Node, Attend]]:
-    """Every `attend` that there is in inference."""
+def with_cache(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Node, Size]]:
+    """Every leaf of inference that has a cache, and how many numbers it keeps of one position."""
     for entry in entries:
         node = entry.element
-        if isinstance(node, Node) and node.layer.kind == "attend" and not node.training_only:
-            yield entry, node, node.layer.attend if isinstance(node.layer, Unmasked) else node.layer  # type: ignore[misc]
+        if isinstance(node, Node) and not node.training_only:
+            numbers = node.layer.cached(*node.shapes)
+            if numbers is not None:
+                yield entry, node, numbers
 
 
 def reached(graph: Graph, start: Value) -> set[Value]:
-    """The values that depend on one, in any pass."""
+    """The values that depend on one, in any iteration."""
     follow: dict[Value, list[Value]] = {}
-    for before, after in flow(graph.children):
+    for before, after in (pair for element in graph.below() for pair in flow(element)):
         if before is not None and after is not None:
             follow.setdefault(before, []).append(after)
     found, ahead = {start}, [start]
@@ -67,30 +63,17 @@ def reached(graph: Graph, start: Value) -> set[Value]:
     return found
 
 
-def flow(children: Sequence[Element | None]) -> Iterator[tuple[Value | None, Value | None]]:
-    """Pairs of a value and one that is made of it."""
-    for element in children:
-        match element:
-            case Node():
-                yield from [(before, after) for before in element.inputs for after in element.outputs]
-                continue
-            case Loop():
-                starts = [element.source, *[each.results[0] for each in element.passes if each.results]]
-                yield from [(start, each.entry) for start in starts for each in element.passes]
-                for each in element.passes:
-                    yield from zip(each.results, element.results, strict=False)
-                    yield from flow([each.child])
-                continue
-            case Pieces():
-                yield from [(element.source, element.piece), (element.result, element.output)]
-                yield from [(whole, piece) for _, _, whole, piece in element.along]
-            case Steps():
-                yield from [(element.source, element.step), (element.result, element.output)]
-                for start, inside, after in element.carry:
-                    yield from [(start if isinstance(start, Value) else None, inside), (after, inside)]
-            case Experts():
-                combine = element.children[-1]
-                assert isinstance(combine, Node)
-                yield from [(element.source, element.entry), (element.result, combine.inputs[1])]
-        if isinstance(element, Group):
-            yield from flow(element.children)
+def flow(element: Element) -> list[tuple[Value | None, Value | None]]:
+    """Pairs of a value and one that is made of it by an element, and not by those below it."""
+    match element:
+        case Node():
+            return [(before, after) for before in element.inputs for after in element.outputs]
+        case Loop():
+            starts = [element.source, *[each.results[0] for each in element.iterations if each.results]]
+            ends = [pair for each in element.iterations for pair in zip(each.results, element.results, strict=False)]
+            return [(start, each.entry) for start in starts for each in element.iterations] + ends
+        case Body():
+            starts = [(start, inside) for start, inside, _ in element.carries if isinstance(start, Value)]
+            again = [(after, inside) for _, inside, after in element.carries]
+            return [*element.enters, *starts, *again, (element.result, element.collected)]
+    return []

@@ -14,9 +14,8 @@ from paramcount.cost.count import count
 from paramcount.cost.optimizers import optimizer_of
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Element, Experts, Graph, Group, Loop, Node, Pieces, Steps, Value, leaves_of
+from paramcount.graph.tree import Body, Element, Graph, Group, Loop, Node, Value, leaves_of
 from paramcount.layers.layer import Shape
-from paramcount.numbers.arithmetic import product
 
 BYTES = 4  # of an element: float32, and int32 for tokens
 
@@ -147,21 +146,14 @@ class Program:
                     self.node(element)
                 case Loop():
                     self.loop(element)
-                case Pieces():
-                    self.at[element.piece] = self.at[element.source]
-                    self.at.update((piece, self.at[whole]) for _, _, whole, piece in element.along)
-                    self.inside(element.children, element.count)
-                    self.at[element.output] = self.at[element.result]
-                case Steps():
-                    self.steps(element)
-                case Experts():
-                    self.experts(element)
+                case Body():
+                    self.body(element)
                 case Group():
                     self.elements(element.children)
 
     def node(self, node: Node) -> None:
         reads = tuple(self.at[value] for value in node.inputs)
-        work = node.layer.work(*node.shapes)
+        work = node.work()
         idle = not work.macs and not work.elementwise
         if idle and not reads:
             made = tuple(Tensor(0, False) for _ in node.outputs)
@@ -179,11 +171,11 @@ class Program:
         its scores, a recurrence's state of its gates. Both are taken to be the contraction's MACs / the channels.
         """
         channels = node.outputs[0].shape.channels if node.outputs[0].shape.rank else 1
-        for macs, operands in node.layer.contractions(*node.shapes):
+        for macs, operands in node.contractions():
             if any(len(operand) > 1 and any(isinstance(part, int) for part in operand) for operand in operands):
                 yield self.tensor(Shape((2, macs // channels)), made[0].batched)
         gained = any(param.role == "norm" for param in node.params().values())
-        if self.training and gained and not node.layer.work(*node.shapes).macs:
+        if self.training and gained and not node.work().macs:
             yield from (Tensor(tensor.elements, tensor.batched) for tensor in made)
 
     def loop(self, loop: Loop) -> None:
@@ -196,39 +188,32 @@ class Program:
             results = [None if value is None else self.at[value] for value in each.results]
         self.at.update((value, made) for value, made in zip(loop.results, results, strict=True) if made)
 
-    def steps(self, group: Steps) -> None:
-        """Training keeps the tensors of all steps; in inference those of one are there at a time, and all results."""
-        self.at[group.step] = self.at[group.source]
-        for start, inside, _ in group.carry:
+    def body(self, body: Body) -> None:
+        """Training keeps the tensors of all runs; where they follow each other, inference has those of one at a time.
+
+        Tensors that are stacked are gathered for each token, all before any of them is used.
+        """
+        self.at.update((inside, self.at[outside]) for outside, inside in body.enters)
+        for start, inside, _ in body.carries:
             if isinstance(start, Shape):
                 zeros = self.at[inside] = self.tensor(start, True)
                 self.lines.append(Line((), (zeros,)))
             else:
                 self.at[inside] = self.at[start]
-        self.inside(group.children, group.count if self.training else 1)
-        last = made = self.at[group.result]
-        if not self.training and group.output is not None:
-            made = self.tensor(group.output.shape, True)
-            self.lines.append(Line((last,), (made,)))
-        self.at[group.output] = made
-
-    def experts(self, group: Experts) -> None:
-        """The weights of the chosen experts are gathered for each token, before any of them is used."""
-        router, *body, combine = group.children
-        assert isinstance(combine, Node) and group.source is not None
-        self.elements([router])
-        self.at[group.entry] = self.at[group.source]
-        weights = sum(param.size for leaf in leaves_of(body) for param in leaf.node.params().values())
-        tokens = self.times * product(group.source.shape.spatial) * self.batch
-        gathered = Tensor(weights * group.top_k * tokens, True)
-        self.lines.append(Line((), (gathered,)))
-        self.inside(body, group.top_k)
-        self.lines.append(Line((gathered,), ()))
-        self.at[combine.inputs[1]] = self.at[group.result]
-        self.elements([combine])
-
-    def inside(self, children: Sequence[Element], times: int) -> None:
+        copies: tuple[Tensor, ...] = ()
+        if body.copies is not None:
+            size = sum(param.size for leaf in leaves_of(body.children) for param in leaf.node.params().values())
+            copies = (Tensor(size * body.gathered * self.times * self.batch, True),)
+            self.lines.append(Line((), copies))
+        stepwise = body.sequential and not self.training
         outer = self.times
-        self.times = outer * times
-        self.elements(children)
+        self.times = outer * (1 if stepwise else body.times)
+        self.elements(body.children)
         self.times = outer
+        if copies:
+            self.lines.append(Line(copies, ()))
+        last = made = self.at[body.result]
+        if stepwise and body.collected is not None:
+            made = self.tensor(body.collected.shape, True)
+            self.lines.append(Line((last,), (made,)))
+        self.at[body.collected] = made

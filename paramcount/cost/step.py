@@ -31,7 +31,7 @@ class Step:
     def convention(self) -> str:
         """What the figures of training mean."""
         backward = "backward = MACs × operands that depend on a trainable parameter"
-        return f"training: {backward}" + (", passes of loops computed again" if self.remat else "")
+        return f"training: {backward}" + (", iterations of loops computed again" if self.remat else "")
 
 
 def step_of(graph: Graph, figures: Mapping[Any, Figures], batch: Size, remat: bool, optimizer: str) -> Step:

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from paramcount.cost.figures import Figures, Row, TrainingFigures
-from paramcount.graph.tree import Element, Experts, Group, Loop, Node, Pieces, Steps, indices_label, join
+from paramcount.graph.tree import Body, Element, Group, Loop, Node, indices_label, join
 from paramcount.layers.layer import Param
 from paramcount.numbers.arithmetic import Size, ceil_div
 from paramcount.numbers.units import bytes_of
 
 if TYPE_CHECKING:
     from paramcount.cost.step import Step
-
-NO_TENSORS = (0,) * 8
 
 
 class Place(NamedTuple):
@@ -39,7 +37,7 @@ class Place(NamedTuple):
 class Entry(NamedTuple):
     """An element where the walk met it: the path of its parameters too, and its own figures if it is a leaf.
 
-    `indices` are the passes of the innermost loop that it is the child of, and `stem` that loop's path.
+    `indices` are the iterations of the innermost loop that it is the child of, and `stem` that loop's path.
     """
 
     element: Node | Group
@@ -52,8 +50,11 @@ class Entry(NamedTuple):
     indices: tuple[int, ...]
 
 
-class Counter:
-    """The walk over a tree. `path` is an element's own, `owner` the path of its parameters."""
+class Walk:
+    """The walk over a tree, whose `entries` are the elements that have rows.
+
+    `path` is an element's own, `owner` the path of its parameters.
+    """
 
     def __init__(self, dtype: str) -> None:
         self.bits = bytes_of(8, dtype)  # of one element
@@ -84,77 +85,73 @@ class Counter:
             self.entries.append(Entry(element, path, owner, place, self.leaf(element, place), depth, stem, indices))
         elif isinstance(element, Loop):
             self.loop(element, path, owner, place, depth)
+        elif isinstance(element, Body):
+            self.body(element, path, owner, place, depth)
         else:
             assert isinstance(element, Group)
             self.entries.append(Entry(element, path, owner, place, None, depth, stem, indices))
             self.group(element, path, owner, place, depth + 1)
 
     def leaf(self, node: Node, place: Place) -> Figures:
-        layer, shapes = node.layer, node.shapes
-        declared = node.params() if node.tie else layer.params(*shapes)
+        """A leaf's own figures; one of training does no work in inference."""
         macs = flops = elementwise = activations = 0
         if not node.training_only:
-            work, times = layer.work(*shapes), place.work
+            work, times = node.work(), place.work
             macs, flops, elementwise = work.macs * times, work.flops * times, work.elementwise * times
             activations = sum([value.shape.elements for value in node.outputs]) * times
-        tensors, size_in_bytes = self.tensors(declared, place, node.frozen) if declared else (NO_TENSORS, 0)
-        return Figures._make((*tensors, macs, flops, elementwise, activations, size_in_bytes))
-
-    def tensors(self, declared: dict[str, Param], place: Place, frozen: bool) -> tuple[tuple[Size, ...], Size]:
-        """The first eight figures of a leaf, and its parameters' bytes, each tensor's last byte filled up."""
+        declared = node.params()
+        if not declared:
+            return Figures(macs=macs, flops=flops, elementwise=elementwise, activations=activations)
         sizes: dict[str, Size] = {"weight": 0, "table": 0, "bias": 0, "norm": 0, "buffer": 0}
-        size_in_bytes = 0
         for param in declared.values():
-            size = param.size
-            sizes[param.role] += size
-            if self.bits % 8 and param.role != "buffer":
-                size_in_bytes += ceil_div(size * self.bits, 8)
+            sizes[param.role] += param.size
         weight, table, bias, norm, buffer = sizes.values()
         each, stored = weight + table + bias + norm, place.stored
-        if not self.bits % 8:
-            size_in_bytes = each * (self.bits // 8)
         params = each * stored
-        figures = (
-            params,
-            0 if frozen else params,
-            (weight + table) * stored,
-            table * stored,
-            bias * stored,
-            norm * stored,
-            buffer * stored,
-            each * place.active,
+        return Figures(
+            params=params,
+            trainable=0 if node.frozen else params,
+            weights=(weight + table) * stored,
+            tables=table * stored,
+            biases=bias * stored,
+            norms=norm * stored,
+            buffers=buffer * stored,
+            active_params=each * place.active,
+            macs=macs,
+            flops=flops,
+            elementwise=elementwise,
+            activations=activations,
+            param_bytes=self.bytes(declared, each) * stored,
         )
-        return figures, size_in_bytes * stored
+
+    def bytes(self, declared: dict[str, Param], elements: Size) -> Size:
+        """The bytes of a leaf's parameters, which have so many elements; each tensor's last byte is filled up."""
+        if not self.bits % 8:
+            return elements * (self.bits // 8)
+        return sum([ceil_div(param.size * self.bits, 8) for param in declared.values() if param.role != "buffer"])
 
     def group(self, group: Group, path: str, owner: str, place: Place, depth: int) -> None:
         """What stands in a group, which is the place's innermost."""
-        if isinstance(group, Experts):
-            self.experts(group, path, owner, place, depth)
-            return
-        if isinstance(group, (Pieces, Steps)):
-            place = place._replace(work=place.work * group.count)
-        elif group.scope:
+        if group.scope:
             place = place._replace(root=path, root_owner=owner, root_stored=place.stored, root_active=place.active)
         self.children(group.children, path, owner, place, depth)
 
-    def experts(self, group: Experts, path: str, owner: str, place: Place, depth: int) -> None:
-        """The router and the sum as they stand; between them, tensors of all experts and the work of the chosen."""
-        router, *body, combine = group.children
-        many, few = group.experts, group.top_k
-        within = place._replace(
-            stored=place.stored * many,
-            active=place.active * few,
-            root_stored=place.root_stored * many,
-            root_active=place.root_active * few,
-            work=place.work * few,
-        )
-        self.children([router], path, owner, place, depth)
-        self.children(body, path, owner, within, depth)
-        self.children([combine], path, owner, place, depth)
+    def body(self, body: Body, path: str, owner: str, place: Place, depth: int) -> None:
+        """What stands in a body does the work of all runs; of stacked tensors one example uses as many copies."""
+        times, copies = body.times, body.copies
+        place = place._replace(work=place.work * times)
+        if copies is not None:
+            place = place._replace(
+                stored=place.stored * copies,
+                active=place.active * times,
+                root_stored=place.root_stored * copies,
+                root_active=place.root_active * times,
+            )
+        self.children(body.children, path, owner, place, depth)
 
     def loop(self, loop: Loop, path: str, owner: str, place: Place, depth: int) -> None:
-        """Each body stands for all its passes; with `shared` its tensors count once."""
-        for each in loop.passes:
+        """Each body stands for all its iterations; with `shared` its tensors count once."""
+        for each in loop.iterations:
             if each.child is None:
                 continue
             times = len(each.indices)
@@ -191,19 +188,19 @@ def rows_of(entries: Sequence[Entry], step: Step | None = None) -> list[Row]:
         below.setdefault(depth, []).append((figures, training))
         rows.append(
             Row(
-                path,
-                kind,
-                element,
-                shape,
-                place.repeat,
-                depth,
-                notes(element, owner, place),
-                isinstance(element, Node),
-                element.training_only,
-                figures,
-                stem,
-                indices,
-                training,
+                path=path,
+                kind=kind,
+                element=element,
+                output_shape=shape,
+                repeat=place.repeat,
+                depth=depth,
+                note=notes(element, owner, place),
+                leaf=isinstance(element, Node),
+                training_only=element.training_only,
+                figures=figures,
+                stem=stem,
+                indices=indices,
+                training=training,
             )
         )
     return rows[::-1]

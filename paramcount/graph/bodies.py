@@ -1,4 +1,4 @@
-"""Bodies that run on pieces, on steps, or by experts: `each`, `scan`, `moe`."""
+"""Bodies that run on pieces, on steps, or by experts: `each`, `scan`, `moe`. Each form places its body, and runs it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,16 @@ from typing import Any
 from paramcount.errors import ShapeError, quote
 from paramcount.graph.builder import Builder
 from paramcount.graph.loops import same_shape
-from paramcount.graph.tree import Experts, Pieces, Steps
-from paramcount.layers._pattern import each_shapes, names, parse_pieces, rearranged, result_shape
+from paramcount.graph.tree import Body, Carry, Group
+from paramcount.layers._pattern import (
+    each_shapes,
+    join_pieces,
+    names,
+    parse_pieces,
+    rearranged,
+    result_shape,
+    split_pieces,
+)
 from paramcount.layers.fields import Sizes
 from paramcount.layers.layer import Item, Shape
 from paramcount.layers.route import Combine, Router
@@ -38,32 +46,51 @@ class Each(Item):
 
     def place(self, builder: Builder, name: str | None) -> None:
         source = builder.arrived()
-        sizes = dict(self.sizes)
-        mapped, piece_sizes = each_shapes(self.pattern, source.shape, sizes)
+        mapped, piece_sizes = each_shapes(self.pattern, source.shape, self.sizes)
         builder.open("each", name)
-        pieces = Pieces("", "each", pattern=self.pattern, sizes=sizes, source=source, count=product(mapped))
-        outer = builder.enter(closed=True)
-        for given, pattern in self.along.items():
-            whole = builder.path(given, "path")
-            axes = names(parse_pieces(pattern).left)
-            theirs = {axis: size for axis, size in sizes.items() if axis in axes}
-            mapped_too, sizes_too = each_shapes(pattern, whole.shape, theirs)
-            if not same_sizes(mapped, mapped_too):
-                raise ShapeError(
-                    f"{quote(given)} has {product(mapped_too)} pieces, and the value that arrives {product(mapped)}",
-                    hint="both patterns must map axes of the same sizes",
-                    position=getattr(given, "position", None),
-                )
-            inside = builder.value(rearranged(whole.shape, *sizes_too))
-            pieces.along.append((pattern, theirs, whole, inside))
-            builder.scope.names[str(given)] = inside
-        pieces.piece = builder.prev = builder.value(rearranged(source.shape, *piece_sizes))
-        builder.run(self.body)
-        pieces.result = builder.arrived()
-        builder.leave(outer)
-        builder.prev = builder.value(result_shape(self.pattern, source.shape, sizes, pieces.result.shape))
+        body = Body("", self, product(mapped), "pieces")
+        with builder.inside(body):
+            builder.prev = builder.enters(body, source, rearranged(source.shape, *piece_sizes))
+            for given, pattern in self.along.items():
+                whole = builder.path(given, "path")
+                mapped_too, sizes_too = each_shapes(pattern, whole.shape, self.sizes_in(pattern))
+                if not same_sizes(mapped, mapped_too):
+                    found = f"{quote(given)} has {product(mapped_too)} pieces"
+                    raise ShapeError(
+                        f"{found}, and the value that arrives {product(mapped)}",
+                        hint="both patterns must map axes of the same sizes",
+                        position=getattr(given, "position", None),
+                    )
+                inside = builder.enters(body, whole, rearranged(whole.shape, *sizes_too))
+                builder.scope.names[str(given)] = inside
+            builder.run(self.body)
+            body.result = builder.arrived()
+        shape = result_shape(self.pattern, source.shape, self.sizes, body.result.shape)
+        builder.prev = body.collected = builder.value(shape)
         builder.results = (builder.prev,)
-        builder.close("each", pieces)
+        builder.close("each", Group("", "each", made_by=body))
+
+    def sizes_in(self, pattern: str) -> dict[str, Any]:
+        """The sizes of the axes that a pattern has."""
+        axes = names(parse_pieces(pattern).left)
+        return {axis: size for axis, size in self.sizes.items() if axis in axes}
+
+    def forward(self, body: Body, run: Any) -> None:
+        """All pieces at once, by `vmap`."""
+        import jax
+
+        axis, context = run.context.inside("pieces")
+
+        def piece(*pieces: Any) -> tuple[Any, Any]:
+            values = {inside: value for (_, inside), value in zip(body.enters, pieces, strict=True)}
+            return run.once(body, values, context)
+
+        wholes = [run.values[outside] for outside, _ in body.enters]
+        patterns = [(self.pattern, self.sizes), *((each, self.sizes_in(each)) for each in self.along.values())]
+        pieces = [split_pieces(whole, *each) for whole, each in zip(wholes, patterns, strict=True)]
+        results, run.buffers = jax.vmap(piece, axis_name=axis, out_axes=(0, None))(*pieces)
+        shape = Shape.of(*wholes[0].shape)  # of one token inside `moe`
+        run.values[body.collected] = join_pieces(results, self.pattern, self.sizes, shape)
 
 
 @dataclass(eq=False)
@@ -97,31 +124,52 @@ class Scan(Item):
             sizes = Sizes()("carry", start) if is_sizes(start) else None
             starts[given] = Shape.of(*sizes) if sizes else builder.path(start, "path", f"{name}_{given}")
         builder.open("scan", name)
-        steps = Steps("", "scan", source=source, count=source.shape.sizes[0])
-        outer = builder.enter(closed=True)
-        inside = {}
-        for given, start in starts.items():
-            inside[given] = builder.value(start if isinstance(start, Shape) else start.shape)
-            builder.scope.give(given, inside[given])
-        steps.step = builder.prev = builder.value(Shape.of(*source.shape.sizes[1:]))
-        builder.run(self.body)
-        steps.result = builder.arrived()
-        for given, start in starts.items():
-            if given not in self.next:
-                raise ShapeError(
-                    f"`scan` carries {quote(given)} and does not say what is next", hint=f"next: {{{given}: prev}}"
-                )
-            after = builder.path(self.next[given], "path", f"next_{given}")
-            if not same_shape(inside[given], after):
-                raise ShapeError(
-                    f"the carried value {quote(given)} is {inside[given].shape} at first, {after.shape} after a step",
-                    hint="a carried value keeps its shape",
-                )
-            steps.carry.append((start, inside[given], after))
-        builder.leave(outer)
-        builder.prev = builder.value(Shape.of(steps.count, *steps.result.shape.sizes))
+        body = Body("", self, source.shape.sizes[0], "steps", sequential=True)
+        with builder.inside(body):
+            inside = {}
+            for given, start in starts.items():
+                inside[given] = builder.value(start if isinstance(start, Shape) else start.shape)
+                builder.scope.give(given, inside[given])
+            builder.prev = builder.enters(body, source, Shape.of(*source.shape.sizes[1:]))
+            builder.run(self.body)
+            body.result = builder.arrived()
+            for given, start in starts.items():
+                if given not in self.next:
+                    raise ShapeError(
+                        f"`scan` carries {quote(given)} and does not say what is next", hint=f"next: {{{given}: prev}}"
+                    )
+                after = builder.path(self.next[given], "path", f"next_{given}")
+                if not same_shape(inside[given], after):
+                    shapes = f"{inside[given].shape} at first, {after.shape} after a step"
+                    raise ShapeError(
+                        f"the carried value {quote(given)} is {shapes}",
+                        hint="a carried value keeps its shape",
+                    )
+                body.carries.append(Carry(start, inside[given], after))
+        builder.prev = body.collected = builder.value(Shape.of(body.times, *body.result.shape.sizes))
         builder.results = (builder.prev,)
-        builder.close("scan", steps)
+        builder.close("scan", Group("", "scan", made_by=body))
+
+    def forward(self, body: Body, run: Any) -> None:
+        """One step after the other, by `lax.scan`."""
+        from jax import lax
+        from jax import numpy as jnp
+
+        ((source, step),) = body.enters
+        steps = run.values[source]
+        dtype = steps.dtype if jnp.issubdtype(steps.dtype, jnp.floating) else jnp.float32
+
+        def one(carried: tuple, numbered: tuple[Any, Any]) -> tuple[tuple, Any]:
+            index, value = numbered
+            values = {step: value} | {carry.inside: x for carry, x in zip(body.carries, carried, strict=True)}
+            result, _, *after = run.once(body, values, run.context.step(index))
+            return tuple(after), result
+
+        starts = tuple(
+            jnp.zeros(start.sizes, dtype) if isinstance(start, Shape) else run.values[start]
+            for start, _, _ in body.carries
+        )
+        _, run.values[body.collected] = lax.scan(one, starts, (jnp.arange(len(steps)), steps))
 
 
 @dataclass(eq=False)
@@ -152,28 +200,51 @@ class Moe(Item):
         choice = (self.router, self.groups, self.top_groups, self.correction, self.normalize)
         router = Router(self.experts, self.top_k, *choice)
         builder.open("moe", name)
-        experts = Experts("", "moe", experts=router.experts, top_k=router.top_k, source=source)
         builder.leaf(router, "router")
-        weights = builder.prev
-        outer = builder.enter(closed=True)
-        experts.entry = builder.prev = builder.value(source.shape)
-        around = builder.experts
-        builder.experts = (*around, experts.experts)
-        builder.run(self.body)
-        builder.experts = around
-        result = experts.result = builder.arrived()
-        builder.leave(outer)
+        weights, chosen = builder.results
+        assert weights is not None and chosen is not None
         tokens = source.shape.spatial
+        body = Body("", self, router.top_k, copies=router.experts, gathered=router.top_k * product(tokens))
+        around = builder.experts
+        with builder.inside(body):
+            builder.prev = builder.enters(body, source, source.shape)
+            builder.enters(body, chosen, chosen.shape)
+            builder.experts = (*around, router.experts)
+            builder.run(self.body)
+            builder.experts = around
+            result = body.result = builder.arrived()
         if not same_sizes(result.shape.sizes[: len(tokens)], tokens) or result.shape.rank < source.shape.rank:
             raise ShapeError(
                 f"the body of `moe` makes {result.shape} of {source.shape}",
                 hint="it works on each token by itself, and may change its width only",
             )
-        assert weights is not None
-        chosen = builder.value(Shape.of(*weights.shape.sizes, *result.shape.sizes[source.shape.rank - 1 :]))
-        builder.merge(Combine(), (weights, chosen), "combine")
-        experts.made_by = builder.children[0]
-        builder.close("moe", experts)
+        width = result.shape.sizes[source.shape.rank - 1 :]
+        body.collected = builder.value(Shape.of(*weights.shape.sizes, *width))
+        builder.merge(Combine(), (weights, body.collected), "combine")
+        builder.close("moe", Group("", "moe", made_by=builder.children[0]))
+
+    def forward(self, body: Body, run: Any) -> None:
+        """Each token through its experts, with the tensors of each gathered from the stacks of all, by `vmap`."""
+        import jax
+
+        (source, token), (choice, _) = body.enters
+        stacks = run.stacks(body)
+        by_token, context = run.context.inside("token")
+        by_choice, context = context.inside("choice")
+
+        def expert(value: Any, index: Any) -> Any:
+            params, buffers = jax.tree.map(lambda stack: stack[index], stacks)
+            return run.once(body, {token: value}, context, params, buffers)[0]
+
+        def experts(value: Any, chosen: Any) -> Any:
+            return jax.vmap(lambda index: expert(value, index), axis_name=by_choice)(chosen)
+
+        tokens, chosen = run.values[source], run.values[choice]
+        if source.shape.rank == 1:
+            results = experts(tokens, chosen)
+        else:  # a body sees a sequence of one token
+            results = jax.vmap(experts, axis_name=by_token)(tokens[:, None], chosen)[:, :, 0]
+        run.values[body.collected] = results
 
 
 def is_sizes(start: Any) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -11,12 +12,12 @@ from paramcount.errors import Position, SpecError, quote
 from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Scope
 from paramcount.graph.sharing import tied_table
-from paramcount.graph.tree import Element, Group, Node, Value
+from paramcount.graph.tree import Body, Element, Group, Node, Value
 from paramcount.layers.fields import Check, ValuePath, ValuePaths
 from paramcount.layers.layer import Item, Layer, Shape
 
-STEPS = 100_000  # passes and items, whether or not they make a layer
-LAYERS = 50_000  # after expansion, folded passes counted each
+STEPS = 100_000  # iterations and items, whether or not they make a layer
+LAYERS = 50_000  # after expansion; folded iterations count one by one
 DEPTH = 48  # groups in groups
 
 
@@ -188,17 +189,9 @@ class Builder:
     def open(self, kind: str, name: str | None = None) -> None:
         """Start a group; what is built from now on becomes its children."""
         self.deeper()
-        name = name if name is not None else self.called(kind)
-        self.trail.append(name)
+        self.trail.append(name if name is not None else self.called(kind))
         self.opened.append((self.children, self.ordinals, self.taken))
         self.children, self.ordinals, self.taken = [], {}, set()
-
-    def deeper(self) -> None:
-        self.depth += 1
-        if self.depth > DEPTH:
-            raise SpecError(
-                f"more than {DEPTH} blocks, loops and groups inside each other", hint="does a block contain itself?"
-            )
 
     def close(self, kind: str, group: Group | None = None) -> None:
         """End the open group and put it among its parent's children; one of no kind of its own goes if empty."""
@@ -213,6 +206,34 @@ class Builder:
         group.name, group.children, group.output = name, children, self.prev
         group.frozen, group.training_only = self.frozen, self.dormant
         self.children.append(group)
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > DEPTH:
+            raise SpecError(
+                f"more than {DEPTH} blocks, loops and groups inside each other", hint="does a block contain itself?"
+            )
+
+    @contextmanager
+    def down(self, name: str) -> Iterator[None]:
+        """Build one level further down, below a name."""
+        self.deeper()
+        self.trail.append(name)
+        yield
+        self.trail.pop()
+        self.depth -= 1
+
+    @contextmanager
+    def aside(self, name: str) -> Iterator[tuple[list[Element], Scope]]:
+        """Build below a name into a list of elements and a scope of its own, which are handed out."""
+        around = self.children, self.ordinals, self.taken
+        self.children, self.ordinals, self.taken = [], {}, set()
+        self.trail.append(name)
+        outer = self.enter()
+        yield self.children, self.scope
+        self.leave(outer)
+        self.trail.pop()
+        self.children, self.ordinals, self.taken = around
 
     def called(self, kind: str) -> str:
         """The name of the next element of a kind: the kind and its ordinal in the open group."""
@@ -257,13 +278,29 @@ class Builder:
             if warning not in self.warnings:
                 self.warnings.append(warning)
 
+    @contextmanager
+    def inside(self, body: Body) -> Iterator[None]:
+        """Build into a body, which stands in the open group; what is named in it is not seen outside."""
+        outer, around = self.enter(closed=True), self.children
+        self.children = body.children
+        yield
+        self.children = around
+        self.children.append(body)
+        self.leave(outer)
+
+    def enters(self, body: Body, outside: Value, shape: Shape) -> Value:
+        """The value inside of a body, of a shape, that a value outside enters as."""
+        inside = self.value(shape)
+        body.enters.append((outside, inside))
+        return inside
+
     def here(self) -> str:
         """The path of the open group within its block or file."""
         return join_trail(self.trail[self.scope.root.trail :])
 
 
 def join_trail(trail: list[str]) -> str:
-    """Names on the way down as one path; a loop's passes stand as `[i]` behind its name."""
+    """Names on the way down as one path; a loop's iterations stand as `[i]` behind its name."""
     path = ""
     for name in trail:
         path += name if not path or name.startswith("[") or not name else f".{name}"

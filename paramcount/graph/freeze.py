@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Element, Graph, Group, Loop, indices_label, join
+from paramcount.graph.tree import Body, Element, Graph, Loop, indices_label, join
 
 
 def training_graph(network: Network, freeze: Sequence[str] = ()) -> Graph:
     """The network for training, all that a pattern matches frozen.
 
     A pattern is matched with the paths of rows: `*` stands for anything, `?` for one character, and what is below a
-    row is frozen with it. `block[3]` is one pass of a loop. Raises ArgumentError for a pattern that matches no row.
+    row is frozen with it. `block[3]` is one iteration of a loop. Raises ArgumentError for a pattern without a row.
     """
     if not freeze:
         return network.graph(training=True)
@@ -27,7 +27,8 @@ def training_graph(network: Network, freeze: Sequence[str] = ()) -> Graph:
     for pattern in freeze:
         for element, path, stem in rows(graph.children, ""):
             if matches(pattern, path, stem):
-                frozen(element)
+                for each in element.below():
+                    each.frozen = True
     return graph
 
 
@@ -38,7 +39,7 @@ def unmatched(graph: Graph, freeze: Sequence[str]) -> list[str]:
 
 
 def matches(pattern: str, path: str, stem: str) -> bool:
-    """Whether a pattern matches a row's path, or that of the loop whose passes it stands for; brackets are passes."""
+    """Whether a pattern matches a row's path, or the loop's that it is iterations of; brackets hold iterations."""
     from fnmatch import fnmatchcase
 
     literal = pattern.replace("[", "[[]")
@@ -46,26 +47,17 @@ def matches(pattern: str, path: str, stem: str) -> bool:
 
 
 def rows(children: Sequence[Element], path: str) -> Iterator[tuple[Element, str, str]]:
-    """Every row's element, its path, and the path of its loop if it stands for passes of one."""
+    """Every row's element, its path, and the path of its loop if it is iterations of one."""
     for element in children:
         yield from below(element, join(path, element.name), "")
 
 
 def below(element: Element, path: str, stem: str) -> Iterator[tuple[Element, str, str]]:
     if isinstance(element, Loop):
-        for each in element.passes:
+        for each in element.iterations:
             if each.child is not None:
                 yield from below(each.child, path if element.shared else path + indices_label(each.indices), path)
         return
-    yield element, path, stem
-    if isinstance(element, Group):
-        yield from rows(element.children, path)
-
-
-def frozen(element: Element) -> None:
-    """Freeze an element and all below it."""
-    element.frozen = True
-    children = [each.child for each in element.passes] if isinstance(element, Loop) else []
-    for child in element.children if isinstance(element, Group) else children:
-        if child is not None:
-            frozen(child)
+    if not isinstance(element, Body):
+        yield element, path, stem
+    yield from rows(element.inside(), path)

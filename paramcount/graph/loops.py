@@ -1,4 +1,4 @@
-"""Loops: passes one after the other, of which equal ones are expanded once."""
+"""Loops: iterations one after the other, of which equal ones are expanded once."""
 
 from __future__ import annotations
 
@@ -8,54 +8,38 @@ from dataclasses import dataclass
 from paramcount.errors import ShapeError, SpecError, Undecided
 from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.items import Do
-from paramcount.graph.tree import Loop, Pass, Value
+from paramcount.graph.tree import Iteration, Loop, Value
 from paramcount.layers.fields import Whole
 from paramcount.layers.layer import Item
 from paramcount.numbers.arithmetic import same_sizes, settle
 
-REMEMBERED = 8  # how many earlier bodies a pass is compared with
+REMEMBERED = 8  # how many earlier bodies an iteration is compared with
 
 
-class Passes(Item):
-    """A body that runs `count` times. What a loop must know: its passes, and whether two of them are alike."""
+class LoopItem(Item):
+    """A body that runs `count` times. What a loop must know: its iterations, and whether two of them are alike."""
 
     count: int
     share: bool = False
     kind: str = "repeat"
 
     def body_of(self, index: int) -> Item:
-        """The item of one pass."""
+        """The item of one iteration."""
         raise NotImplementedError
 
     def alike(self, index: int, earlier: int) -> bool:
-        """Whether a pass would be expanded exactly as an earlier one was, given a value of the same shape."""
+        """Whether an iteration would be expanded exactly as an earlier one was, given a value of the same shape."""
         raise NotImplementedError
 
     def place(self, builder: Builder, name: str | None) -> None:
         name = name if name is not None else builder.called(self.kind)
         if self.count > LAYERS:
-            raise too_many_passes(self.count, "repeat")
+            raise too_many_iterations(self.count, "repeat")
         loop = Loop(name, source=builder.prev, shared=self.share)
         loop.frozen, loop.training_only = builder.frozen, builder.dormant
-        builder.trail.append(name)
-        builder.deeper()
-        for index in range(self.count):
-            same = self.earlier(builder, loop, index)
-            if same is not None:
-                builder.count_steps(same.steps)
-                builder.count_layers(same.layers)
-                same.indices.append(index)
-                builder.prev = same.results[0]
-            else:
-                if self.share and loop.passes:
-                    raise ShapeError(
-                        f"`share: true` needs equal passes, and pass {index} differs from the first",
-                        hint="the body must keep the shape and must not depend on `i`",
-                        argument="share",
-                    )
-                loop.passes.append(self.expand(builder, index))
-        builder.trail.pop()
-        builder.depth -= 1
+        with builder.down(name):
+            for index in range(self.count):
+                self.iterate(builder, loop, index)
         if not self.count:
             builder.results = (builder.prev,)
             return
@@ -64,14 +48,31 @@ class Passes(Item):
         builder.prev, builder.results = loop.results[0], loop.results
         builder.children.append(loop)
 
-    def earlier(self, builder: Builder, loop: Loop, index: int) -> Pass | None:
-        """An earlier pass that this one equals: nothing outlives it, the shape is its, and it would read the same.
+    def iterate(self, builder: Builder, loop: Loop, index: int) -> None:
+        """Add an iteration to those of an earlier one that it equals, or expand it."""
+        same = self.earlier(builder, loop, index)
+        if same is not None:
+            builder.count_steps(same.steps)
+            builder.count_layers(same.layers)
+            same.indices.append(index)
+            builder.prev = same.results[0]
+            return
+        if self.share and loop.iterations:
+            raise ShapeError(
+                f"`share: true` needs equal iterations, and iteration {index} differs from the first",
+                hint="the body must keep the shape and must not depend on `i`",
+                argument="share",
+            )
+        loop.iterations.append(self.expand(builder, index))
 
-        In a sweep, passes that are equal in some variants only stand alone, rather than split the variants.
+    def earlier(self, builder: Builder, loop: Loop, index: int) -> Iteration | None:
+        """An earlier iteration that this one equals: nothing outlives it, the shape is its, and it would read the same.
+
+        In a sweep, iterations that are equal in some variants only stand alone, rather than split the variants.
         """
         if not builder.fold and not self.share:
             return None
-        for each in reversed(loop.passes[-REMEMBERED:]):
+        for each in reversed(loop.iterations[-REMEMBERED:]):
             try:
                 if each.layers >= 0 and same_shape(each.entry, builder.prev) and self.alike(index, each.indices[0]):
                     return each
@@ -80,29 +81,25 @@ class Passes(Item):
                     raise
         return None
 
-    def expand(self, builder: Builder, index: int) -> Pass:
-        around = builder.children, builder.ordinals, builder.taken
-        builder.children, builder.ordinals, builder.taken = [], {}, set()
-        builder.trail.append(f"[{index}]")
-        outer = builder.enter()
-        scope = builder.scope
+    def expand(self, builder: Builder, index: int) -> Iteration:
         layers, steps = builder.layers, builder.steps
         entry = builder.prev and builder.value(builder.prev.shape)
-        builder.prev, builder.results = entry, (entry,)
-        builder.build(self.body_of(index), "")
-        child = builder.children[0] if builder.children else None
-        results = (builder.prev, *builder.results[1:])
-        builder.leave(outer)
-        builder.trail.pop()
-        builder.children, builder.ordinals, builder.taken = around
-        return Pass(
-            [index], entry, child, results, -1 if scope.escaped else builder.layers - layers, builder.steps - steps
+        with builder.aside(f"[{index}]") as (children, scope):
+            builder.prev, builder.results = entry, (entry,)
+            builder.build(self.body_of(index), "")
+        return Iteration(
+            indices=[index],
+            entry=entry,
+            child=children[0] if children else None,
+            results=(builder.prev, *builder.results[1:]),
+            layers=-1 if scope.escaped else builder.layers - layers,
+            steps=builder.steps - steps,
         )
 
 
 @dataclass(eq=False)
-class Repeat(Passes):
-    """A body `count` times, each pass with weights of its own, or with `share` all with the same.
+class Repeat(LoopItem):
+    """A body `count` times, each iteration with weights of its own, or with `share` all with the same.
 
     >>> import paramcount as pc
     >>> pc.count([pc.Repeat(3, [pc.Dense(8)])], 8).params  # 3 · (8 · 8 + 8)
@@ -128,8 +125,8 @@ class Repeat(Passes):
         return True
 
 
-def too_many_passes(count: int, argument: str) -> SpecError:
-    message = f"{count:,} passes; a network has at most {LAYERS:,} layers after expansion"
+def too_many_iterations(count: int, argument: str) -> SpecError:
+    message = f"{count:,} iterations; a network has at most {LAYERS:,} layers after expansion"
     return SpecError(message, hint="lower the repeats", argument=argument)
 
 

@@ -40,7 +40,7 @@ class Weights:
 
 
 class Scope:
-    """The names given in one block, file, pass or body; passes and bodies also read the scope around them."""
+    """The names given in one block, file, iteration or body; iterations and bodies also read the scope around them."""
 
     def __init__(
         self, around: Scope | None = None, trail: int = 0, declared: dict[str, Position] | None = None
@@ -133,7 +133,7 @@ class Scope:
             )
 
     def escape(self) -> None:
-        """Mark every scope up to the block or file: a stack was used, so that no pass can stand for another."""
+        """Mark every scope up to the block or file: a stack was used, so that no iteration can stand for another."""
         scope: Scope | None = self
         while scope is not None:
             if scope.closed:

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from paramcount.errors import SpecError, quote
 from paramcount.graph.scope import Weights
-from paramcount.graph.tree import Element, Group, Loop, Node, Tie, join, leaves_of
+from paramcount.graph.tree import Element, Node, Tie, join, leaves_of
+from paramcount.layers.layer import Param
 from paramcount.numbers.arithmetic import Size, decide, same_sizes
 
 
-def tensors_below(element: Element, path: str = "") -> dict[tuple[str, str], Any]:
+def tensors_below(element: Element) -> dict[tuple[str, str], Param]:
     """The tensors that an element owns, by the path below it and the name."""
-    match element:
-        case Node():
-            return {(path, name): param for name, param in element.params().items()}
-        case Group():
-            found: dict[tuple[str, str], Any] = {}
-            for child in element.children:
-                found.update(tensors_below(child, join(path, child.name)))
-            return found
-        case Loop():
-            found = {}
-            for index, each in enumerate(element.order()):
-                if each.child is not None:
-                    found.update(tensors_below(each.child, path + ("" if element.shared else f"[{index}]")))
-            return found
-    return {}
+    found: dict[tuple[str, str], Param] = {}
+    for leaf in leaves_of([element]):
+        below = leaf.path.removeprefix(element.name).removeprefix(".")
+        found.update({(below, name): param for name, param in leaf.node.params().items()})
+    return found
 
 
 def homes(element: Element) -> dict[str, bool]:
@@ -100,7 +90,7 @@ def tied_table(key: str, known: Mapping[str, Weights], node: Node, experts: tupl
     tables = {place: param.shape for place, param in weights.tensors.items() if len(param.shape) == 2}
     for (below, name), shape in tables.items():
         if decide(shape[0] == wanted[1]) and decide(shape[1] == wanted[0]):
-            return Tie(join(weights.owner, below), name)
+            return Tie(weights.owner + below if below.startswith("[") else join(weights.owner, below), name)
     found = " and ".join("×".join(map(str, shape)) for shape in tables.values()) or "no table"
     raise SpecError(
         f"tied to {quote(key)}, whose shape does not fit: {found}, but {wanted[1]}×{wanted[0]} is needed",

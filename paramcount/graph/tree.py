@@ -1,16 +1,17 @@
 """The expanded network: a tree whose leaves are layers with known shapes, and bodies that run several times.
 
-Paths are joined from the names on the way down: `stage.conv0`, `[i]` for the passes of a loop. A loop's child has
+Paths are joined from the names on the way down: `stage.conv0`, `[i]` for the iterations of a loop. A loop's child has
 no name of its own. Values are known by identity; a body's `entry` is bound anew each time that it runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from paramcount.layers.layer import Layer, Param, Shape
+from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import Size
 
 
 class Value:
@@ -47,6 +48,16 @@ class Element:
     frozen: bool = field(default=False, kw_only=True)
     training_only: bool = field(default=False, kw_only=True)
 
+    def inside(self) -> Sequence[Element]:
+        """The elements that stand directly in it; of a loop the different bodies."""
+        return ()
+
+    def below(self) -> Iterator[Element]:
+        """The element itself and all that stand in it, at any depth."""
+        yield self
+        for element in self.inside():
+            yield from element.below()
+
 
 @dataclass(eq=False, repr=False)
 class Node(Element):
@@ -57,10 +68,25 @@ class Node(Element):
     shapes: tuple[Shape, ...]  # of the inputs
     outputs: tuple[Value, ...]
     tie: Tie | None = None
+    exact: bool = False  # whether only the pairs of positions count that the layer does not hide
 
     @property
     def setting(self) -> str:
         return self.layer.setting(*self.shapes)
+
+    def work(self) -> Work:
+        """What running it once costs."""
+        work = self.layer.work(*self.shapes)
+        if self.exact:
+            work = Work(*[self.layer.unmasked(figure, *self.shapes) for figure in work])
+        return work
+
+    def contractions(self) -> Sequence[Contraction]:
+        """What its MACs are made of."""
+        found = self.layer.contractions(*self.shapes)
+        if self.exact:
+            found = [each._replace(macs=self.layer.unmasked(each.macs, *self.shapes)) for each in found]
+        return found
 
     def params(self) -> dict[str, Param]:
         """The tensors that the layer declares, without the one that is tied to another's."""
@@ -74,7 +100,7 @@ class Node(Element):
 class Group(Element):
     """Elements that run one after the other; `scope` groups (blocks) are where shared weights are looked up.
 
-    `made_by` is what the group's setting describes: a block, or the layer's node.
+    `made_by` is what the group's setting describes: a block, the layer's node, or the body inside.
     """
 
     kind: str
@@ -87,10 +113,13 @@ class Group(Element):
     def setting(self) -> str:
         return self.made_by.setting if self.made_by else ""
 
+    def inside(self) -> Sequence[Element]:
+        return self.children
+
 
 @dataclass(eq=False, repr=False)
-class Pass:
-    """A body of a loop, and the indices of all passes that are this body."""
+class Iteration:
+    """A body of a loop, and the indices of all iterations that are this body."""
 
     indices: list[int]
     entry: Value | None
@@ -102,63 +131,58 @@ class Pass:
 
 @dataclass(eq=False, repr=False)
 class Loop(Element):
-    """Bodies that run one after the other, each pass on the result of the one before.
+    """Bodies that run one after the other, each iteration on the result of the one before.
 
-    With `shared`, all passes are one body with one set of weights.
+    With `shared`, all iterations are one body with one set of weights.
     """
 
     source: Value | None
-    passes: list[Pass] = field(default_factory=list)
+    iterations: list[Iteration] = field(default_factory=list)
     results: tuple[Value | None, ...] = ()
     shared: bool = False
 
-    def order(self) -> list[Pass]:
+    def order(self) -> list[Iteration]:
         """The bodies in the order in which they run."""
-        at = {index: each for each in self.passes for index in each.indices}
+        at = {index: each for each in self.iterations for index in each.indices}
         return [at[index] for index in sorted(at)]
 
+    def inside(self) -> Sequence[Element]:
+        return [each.child for each in self.iterations if each.child is not None]
+
+
+class Carry(NamedTuple):
+    """A value that a body hands from each run to the next: its start, a Shape for zeros, and its two ends inside."""
+
+    start: Value | Shape
+    inside: Value
+    next: Value
+
 
 @dataclass(eq=False, repr=False)
-class Pieces(Group):
-    """`each`: a body that runs on pieces of a value; `along` pairs further values with their pieces."""
+class Body(Element):
+    """Elements that are one program and run `times` times: the inside of `each`, `scan` and `moe`.
 
-    pattern: str = ""
-    sizes: dict[str, Any] = field(default_factory=dict)
-    source: Value | None = None
-    piece: Value | None = None
-    along: list[tuple[str, dict[str, Any], Value, Value]] = field(default_factory=list)  # pattern, sizes, whole, piece
-    result: Value | None = None  # of the body
-    count: Any = 1
+    It has no name and no row: it stands in the group of the `form` that placed it, which also runs it in JAX.
+    """
+
+    form: Any
+    times: Size
+    unit: str = ""  # what it runs on
+    sequential: bool = False  # one run after the other: where nothing is kept, the tensors of one are there at a time
+    copies: Size | None = None  # its tensors are stacked so many times, and each run takes one; None: all share one set
+    gathered: Size = 0  # the copies that are taken for one example, all before the first is used
+    enters: list[tuple[Value, Value]] = field(default_factory=list)  # outside, inside
+    carries: list[Carry] = field(default_factory=list)
+    children: list[Element] = field(default_factory=list)
+    result: Value | None = None  # of one run
+    collected: Value | None = None  # of all, outside
 
     @property
     def setting(self) -> str:
-        return f"×{self.count} pieces"
+        return f"×{self.times} {self.unit}"
 
-
-@dataclass(eq=False, repr=False)
-class Steps(Group):
-    """`scan`: a body that runs on each step of the first axis with values carried along."""
-
-    source: Value | None = None
-    step: Value | None = None
-    carry: list[tuple[Value | Shape, Value, Value]] = field(default_factory=list)  # initial, inside, next
-    result: Value | None = None  # of the body, one step
-    count: Any = 1
-
-    @property
-    def setting(self) -> str:
-        return f"×{self.count} steps"
-
-
-@dataclass(eq=False, repr=False)
-class Experts(Group):
-    """`moe`: the children are the router's node, the body, whose tensors are stacked × experts, and the sum's node."""
-
-    experts: Any = 1
-    top_k: Any = 1
-    source: Value | None = None
-    entry: Value | None = None
-    result: Value | None = None  # of the body
+    def inside(self) -> Sequence[Element]:
+        return self.children
 
 
 @dataclass(eq=False, repr=False)
@@ -171,6 +195,11 @@ class Graph:
     training: bool = False
     warnings: list[str] = field(default_factory=list)
 
+    def below(self) -> Iterator[Element]:
+        """All elements of the tree; of a loop the different bodies."""
+        for element in self.children:
+            yield from element.below()
+
 
 def join(prefix: str, name: str) -> str:
     """A path and a name below it."""
@@ -178,7 +207,7 @@ def join(prefix: str, name: str) -> str:
 
 
 def indices_label(indices: list[int]) -> str:
-    """The passes of one body: `[2]`, `[0:5]`, or `[0:5,6:11]` where they are not one run."""
+    """The iterations of one body: `[2]`, `[0:5]`, or `[0:5,6:11]` where they are not one run."""
     runs: list[list[int]] = []
     for index in indices:
         if runs and runs[-1][1] == index:
@@ -190,20 +219,20 @@ def indices_label(indices: list[int]) -> str:
 
 
 class Leaf(NamedTuple):
-    """A leaf as it stands in one pass: its path, the path of its parameters, its node, its table's path.
+    """A leaf as it stands in one iteration: its path, the path of its parameters, its node, its table's path.
 
-    `bodies` are the `each`, `scan` and `moe` in whose bodies it stands, outermost first.
+    `bodies` are those of `each`, `scan` and `moe` in which it stands, outermost first.
     """
 
     path: str
     owner: str
     node: Node
     tied: str | None
-    bodies: tuple[Group, ...]
+    bodies: tuple[Body, ...]
 
 
 def leaves(graph: Graph) -> Iterator[Leaf]:
-    """Every leaf in the order of running, folded passes unrolled; bodies of each, scan and moe once."""
+    """Every leaf in the order of running, folded iterations unrolled; bodies of each, scan and moe once."""
     return leaves_of(graph.children)
 
 
@@ -213,7 +242,7 @@ def leaves_of(children: list[Element]) -> Iterator[Leaf]:
 
 
 def _leaves(
-    children: list[Element], path: str, owner: str, root: str, root_owner: str, bodies: tuple[Group, ...]
+    children: list[Element], path: str, owner: str, root: str, root_owner: str, bodies: tuple[Body, ...]
 ) -> Iterator[Leaf]:
     for element in children:
         here, holder = join(path, element.name), join(owner, element.name)
@@ -227,12 +256,7 @@ def _leaves(
                     if each.child is not None:
                         mark = "" if element.shared else f"[{index}]"
                         yield from _leaves([each.child], here + mark, holder + mark, root, root_owner, bodies)
-            case Experts():
-                router, *body, combine = element.children
-                yield from _leaves([router], here, holder, root, root_owner, bodies)
-                yield from _leaves(body, here, holder, root, root_owner, (*bodies, element))
-                yield from _leaves([combine], here, holder, root, root_owner, bodies)
-            case Pieces() | Steps():
+            case Body():
                 yield from _leaves(element.children, here, holder, root, root_owner, (*bodies, element))
             case Group():
                 inner = (here, holder) if element.scope else (root, root_owner)

@@ -7,7 +7,7 @@ from typing import Any
 from paramcount.errors import ParamcountError, Position, SpecError, quote
 from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.items import From, Skip
-from paramcount.graph.loops import Passes, too_many_passes
+from paramcount.graph.loops import LoopItem, too_many_iterations
 from paramcount.graph.modifiers import With
 from paramcount.language.bindings import Bindings, Read
 from paramcount.language.written import (
@@ -166,7 +166,7 @@ class SpecItem(Item):
         )
 
 
-class SpecLoop(Passes):
+class SpecLoop(LoopItem):
     """A looping item: one pass for each row of variables, or `count` passes."""
 
     def __init__(
@@ -229,7 +229,7 @@ def loop_rows(syntax: ItemSyntax, bindings: Bindings, shape: Shape | None) -> li
     if not isinstance(given, list):
         count = whole(given, syntax.rows.position, "in")
         if count > LAYERS:
-            raise too_many_passes(count, "in")
+            raise too_many_iterations(count, "in")
         rows = list(range(count))
     names = syntax.variables
     if len(names) == 1:

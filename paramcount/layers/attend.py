@@ -132,9 +132,17 @@ class Attend(Layer, kind="attend"):
         return Contraction(pairs * query.channels, ((0,), (1,))), Contraction(pairs * value.channels, (weights, (2,)))
 
     def cached(self, *inputs: Shape) -> Size:
-        """How many numbers are kept of one position, so that later queries find its keys and values."""
         _, key, value = inputs[:3]
         return key.sizes[1] * (key.channels + value.channels) if self.cache is None else self.cache
+
+    def cached_positions(self, tokens: Size) -> Size | None:
+        if not self.causal:
+            return None
+        return minimum(tokens, self.window) if decide(self.window > 0) else tokens
+
+    def unmasked(self, figure: Size, *inputs: Shape) -> Size:
+        queries, keys = inputs[0].sizes[0], inputs[1].sizes[0]
+        return figure // (queries * keys) * self.pairs(queries, keys)  # every pair has the same part of it
 
     def pairs(self, queries: Size, keys: Size) -> Size:
         """How many pairs of a query and a key `causal` and `window` leave."""

@@ -7,6 +7,7 @@ from paramcount.layers._accept import has_channels
 from paramcount.layers._statistics import affine, scaled, transform
 from paramcount.layers.fields import Flag, Number, field
 from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import Size
 
 MOMENTUM = 0.1  # the share of a new batch in the running statistics
 
@@ -40,6 +41,10 @@ class BatchNorm(Layer, kind="batch_norm"):
 
     def work(self, x: Shape) -> Work:
         return Work(0, 2 * x.elements)
+
+    def batch_sums(self, derived: bool, x: Shape) -> Size:
+        """The mean and the variance; of the gradient 3: by the variance, and by the mean in two parts."""
+        return x.channels * (5 if derived else 2)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax.numpy import square

@@ -34,6 +34,7 @@ class Conv(Layer, kind="conv"):
     weight_norm: bool = field(Flag(), False)
 
     by_name = ("dilation", "groups", "bias", "weight_norm")
+    slow_in_loops = True
     examples = (
         ({"out": 8, "kernel": 3}, (9, 9, 6)),
         ({"out": 8, "kernel": 3, "stride": 2, "bias": True}, (10, 9, 6)),

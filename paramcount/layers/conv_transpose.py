@@ -36,6 +36,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
     bias: bool = field(Flag(), False)
 
     by_name = ("output_padding", "dilation", "groups", "bias")
+    slow_in_loops = True
     examples = (
         ({"out": 3, "kernel": 2, "stride": 2}, (5, 4, 6)),
         ({"out": 4, "kernel": 4, "stride": 2, "padding": 1, "bias": True}, (4, 5, 2)),

@@ -6,6 +6,7 @@ from typing import Any
 from paramcount.errors import ShapeError
 from paramcount.layers.fields import Whole, field
 from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.numbers.arithmetic import Size
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,10 @@ class Embedding(Layer, kind="embedding"):
 
     def work(self, x: Shape) -> Work:
         return Work()
+
+    @property
+    def vocabulary(self) -> Size:
+        return self.vocab
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp

@@ -141,6 +141,7 @@ class Layer(Item, ABC):
     examples: ClassVar[tuple[tuple, ...]] = ()  # (settings, input shape, ...): what the contract test runs
     takes_prev: ClassVar[bool] = True  # whether the value that arrives is the first input
     by_name: ClassVar[tuple[str, ...]] = ()  # fields that have no place in a positional list
+    slow_in_loops: ClassVar[bool] = False  # whether its gradient is slow on a processor inside a loop of XLA
 
     def __init_subclass__(cls, kind: str = "", **rest: Any) -> None:
         super().__init_subclass__(**rest)
@@ -203,6 +204,30 @@ class Layer(Item, ABC):
             return ()
         weights = [name for name, param in self.params(*inputs).items() if param.role not in ("bias", "buffer")]
         return (Contraction(macs, (tuple(weights), (0,))),)
+
+    def unmasked(self, figure: Size, *inputs: Shape) -> Size:
+        """What is left of a figure of its work where only pairs of positions count that it does not hide."""
+        return figure
+
+    def cached(self, *inputs: Shape) -> Size | None:
+        """How many numbers generation keeps of each position of its second input; None for a layer without a cache.
+
+        The first input are the queries that look them up.
+        """
+        return None
+
+    def cached_positions(self, tokens: Size) -> Size | None:
+        """Of how many positions they are kept after so many tokens; None where queries see all that there are."""
+        return None
+
+    def batch_sums(self, derived: bool, *inputs: Shape) -> Size:
+        """How many numbers it sums over the batch in a step of training; `derived`: its first input has a gradient."""
+        return 0
+
+    @property
+    def vocabulary(self) -> Size | None:
+        """How many different tokens its first input may hold; None where it looks up none."""
+        return None
 
     @abstractmethod
     def forward(self, params: dict[str, Any], *inputs: Any, context: Any) -> Any:

@@ -12,7 +12,7 @@ from paramcount.graph.items import Let, Pop, Residual
 from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Experts, leaves
+from paramcount.graph.tree import leaves
 from paramcount.language.load import load, shipped_specs
 from paramcount.layers.adaptive_pool import AdaptiveAvgPool
 from paramcount.layers.batch_norm import BatchNorm
@@ -231,11 +231,11 @@ def unrolled(network):
     for leaf in leaves(network.graph()):
         stored = runs = 1
         for body in leaf.bodies:
-            stored *= body.experts if isinstance(body, Experts) else 1
-            runs *= body.top_k if isinstance(body, Experts) else body.count
+            stored *= 1 if body.copies is None else body.copies
+            runs *= body.times
         tensors = [each for each in leaf.node.params().values() if each.role != "buffer"]
         owners.setdefault(leaf.owner, stored * sum(each.size for each in tensors))
-        macs += 0 if leaf.node.training_only else runs * leaf.node.layer.work(*leaf.node.shapes).macs
+        macs += 0 if leaf.node.training_only else runs * leaf.node.work().macs
     return sum(owners.values()), macs
 
 

@@ -4,6 +4,7 @@ import pytest
 
 import paramcount as pc
 from paramcount.errors import ParamcountError
+from paramcount.graph.tree import leaves
 
 SEQUENCE = "input: {sequence: [6, 8]}\n"
 DENSE = 8 * 8 + 8
@@ -90,3 +91,11 @@ def test_shared_weights_are_frozen_everywhere_or_nowhere(frozen):
     both = "{dense: 8, share: k, frozen: true}"
     report = pc.count(pc.loads(f"{{input: {{features: 8}}, layers: [{both}, {both}]}}"))
     assert (report.params, report.trainable) == (72, 0)
+
+
+def test_a_table_in_a_loop_is_tied_under_the_loops_key():
+    embedding = pc.With(pc.Repeat(1, [pc.Embedding(11, 8)]), share="t")
+    network = pc.Network([embedding, pc.Dense(11, bias=False, tied="t")], input={"tokens": [5]})
+    assert pc.count(network).params == 11 * 8
+    first, last = leaves(network.graph())
+    assert last.tied == first.owner == "embedding0[0]"

@@ -252,7 +252,7 @@ SHAPES = [
     ("equal parts", on_sequence("split: 3"), "3:12", ["8", "3 equal parts"]),
     ("two shapes", on_sequence("{dense: 8, share: k}", "{dense: 9, share: k}"), "4:23", ["`k`", "two shapes", "8×8 and then 8×9"]),
     ("two kinds", on_sequence("{dense: 8, share: k}", "{rms_norm, share: k}"), "4:23", ["`k`", "two shapes"]),
-    ("shared passes", on_sequence("{repeat: 3, share: true, dense: 9}"), "3:24", ["`share: true` needs equal passes"]),
+    ("shared iterations", on_sequence("{repeat: 3, share: true, dense: 9}"), "3:24", ["`share: true` needs equal iterations"]),
     ("shared alone", on_sequence("{share: true, dense: 9}"), "3:13", ["needs a `repeat`", "`share: KEY`"]),
     ("pattern's axes", on_sequence("rearrange: t h d -> t (h d)"), "3:5", ["3 axes", "has 2", "6×8"]),
     ("pattern's size", on_sequence("rearrange: t (h d) -> h t d"), "3:16", ["size of `h`", "`h: SIZE`"]),

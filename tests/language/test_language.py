@@ -30,8 +30,8 @@ def loops(children: list[Element]) -> list[list[list[int]]]:
     found = []
     for element in children:
         if isinstance(element, Loop):
-            found.append([each.indices for each in element.passes])
-            for each in element.passes:
+            found.append([each.indices for each in element.iterations])
+            for each in element.iterations:
                 found += loops([each.child] if each.child else [])
         elif isinstance(element, Group):
             found += loops(element.children)

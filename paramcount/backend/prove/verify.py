@@ -21,8 +21,9 @@ from paramcount.backend.run.initialize import Tensors, initialize, shapes, tenso
 from paramcount.backend.run.inputs import input_shapes, random_inputs
 from paramcount.backend.trace.walker import UncountedError, by_scope, in_bounds_macs, used_inputs
 from paramcount.cost.count import Report, count
+from paramcount.cost.memory import memory_of
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Experts, Leaf, Pieces, Steps, leaves
+from paramcount.graph.tree import Leaf, leaves
 from paramcount.numbers.units import binary
 
 LARGEST = 4 * 2**30  # bytes that a network may take while it is run; beyond, it is traced only
@@ -68,11 +69,11 @@ class Verifier:
         self.results: dict[int, tuple[tuple[int, ...], ...]] = {}  # sizes of each leaf's results, as traced
 
     def verification(self, abstract: bool | None) -> Verification:
-        needed = memory(self.report, self.leaves)
         remark = ""
         if abstract is None:
-            abstract = needed > available()
-            remark = f"traced only, nothing allocated: it would take about {binary(needed)}" if abstract else ""
+            size = needed(self.network)
+            abstract = size > available()
+            remark = f"traced only, nothing allocated: it would take about {binary(size)}" if abstract else ""
         elif abstract:
             remark = "traced only, nothing allocated"
         trees = shapes(self.graph)
@@ -180,7 +181,7 @@ class Verifier:
         for number, leaf in enumerate(self.leaves):
             if leaf.node.training_only:
                 continue
-            expected = leaf.node.layer.work(*leaf.node.shapes).macs * times(leaf)
+            expected = leaf.node.work().macs * times(leaf)
             found = scopes.get(number, 0)
             agree += found == expected
             if found != expected:
@@ -247,30 +248,19 @@ class Verifier:
 
 def times(leaf: Leaf) -> int:
     """How often a leaf's declared work is done: for each piece, each step, and each expert of a token."""
-    result = 1
-    for body in leaf.bodies:
-        if isinstance(body, (Pieces, Steps)):
-            result *= body.count
-        elif isinstance(body, Experts):
-            result *= body.top_k
-    return result
+    return prod(body.times for body in leaf.bodies)
 
 
 def of_all_tokens(leaf: Leaf, found: tuple[int, ...], expected: tuple[int, ...]) -> tuple[int, ...]:
     """A result's sizes; an expert's body runs on one token, and is declared on all."""
-    alone = leaf.bodies and isinstance(leaf.bodies[-1], Experts) and found != expected and found[:1] == (1,)
+    alone = leaf.bodies and leaf.bodies[-1].copies is not None and found != expected and found[:1] == (1,)
     return (*expected[:1], *found[1:]) if alone else found
 
 
-def memory(report: Report, leaves: list[Leaf]) -> int:
-    """Roughly the bytes that initializing and running takes: parameters twice, values, experts gathered for tokens."""
-    gathered = 0
-    for leaf in leaves:
-        for body in leaf.bodies:
-            if isinstance(body, Experts) and body.source is not None:
-                tokens = prod(body.source.shape.spatial)
-                gathered += tokens * body.top_k * sum(param.size for param in leaf.node.params().values())
-    return 4 * (2 * (report.params + report.buffers) + 2 * report.activations + gathered)
+def needed(network: Network) -> int:
+    """Roughly the bytes that running a network takes here, its tensors twice: they are drawn in NumPy first."""
+    memory = memory_of(network)
+    return memory.total + memory.params + memory.buffers
 
 
 def available(most: int = LARGEST) -> int:

@@ -21,7 +21,7 @@ from paramcount.cost.backward import gradient, unrolled
 from paramcount.cost.count import count
 from paramcount.graph.freeze import training_graph
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Graph, Leaf, Steps, leaves
+from paramcount.graph.tree import Graph, Leaf, leaves
 
 
 def compare_training(network: Network, freeze: Sequence[str] = ()) -> tuple[list[Check], list[Difference]]:
@@ -65,7 +65,7 @@ def compare_training(network: Network, freeze: Sequence[str] = ()) -> tuple[list
 
 def before_the_steps(leaf: Leaf, macs: int, found: int) -> int:
     """A leaf's forward MACs as JAX differentiates a scan: what does not change from step to step is done once."""
-    counts = [body.count for body in leaf.bodies if isinstance(body, Steps)]
+    counts = [body.times for body in leaf.bodies if body.sequential]
     return next((found for outer in range(len(counts)) if found * prod(counts[outer:]) == macs), macs)
 
 

@@ -8,15 +8,11 @@ from itertools import islice, takewhile
 from typing import Any
 
 import jax
-from jax import lax
-from jax import numpy as jnp
 
 from paramcount.backend.run.context import Context
 from paramcount.backend.run.initialize import Tensors
 from paramcount.errors import ParamcountError, quote
-from paramcount.graph.tree import Element, Experts, Graph, Group, Leaf, Loop, Node, Pieces, Steps, leaves
-from paramcount.layers._pattern import join_pieces, split_pieces
-from paramcount.layers.layer import Shape
+from paramcount.graph.tree import Body, Element, Graph, Group, Leaf, Loop, Node, leaves
 
 Watch = Callable[[int, Leaf, tuple[Any, ...]], None]
 Scope = Callable[[int, Leaf], str]
@@ -105,7 +101,7 @@ class Run:
         self.context = context
         self.watch = watch
         self.scope = scope
-        self.number = number
+        self.number = self.after = number  # of the next leaf, and of the next after a body
 
     def elements(self, children: list[Element]) -> None:
         for element in children:
@@ -116,12 +112,8 @@ class Run:
                     self.node(element)
                 case Loop():
                     self.loop(element)
-                case Pieces():
-                    self.pieces(element)
-                case Steps():
-                    self.steps(element)
-                case Experts():
-                    self.mixture(element)
+                case Body():
+                    self.body(element)
                 case Group():
                     self.elements(element.children)
 
@@ -159,83 +151,36 @@ class Run:
             results = [None if value is None else self.values[value] for value in each.results]
         self.values.update((value, result) for value, result in zip(loop.results, results, strict=True) if value)
 
-    def inside(self, values: dict[Any, Any], context: Context, params: Tensors, buffers: Tensors) -> Run:
-        """The run of a body: it reads the values around it, and begins at the same leaf each time it is traced."""
-        values = self.values | values
-        return Run(self.leaves, values, params, dict(buffers), context, self.watch, self.scope, self.number)
+    def body(self, body: Body) -> None:
+        """All runs of a body, as its form makes them of `once`."""
+        body.form.forward(body, self)
+        self.number = self.after
 
-    def pieces(self, group: Pieces) -> None:
-        assert group.source and group.piece and group.result and group.output
-        mapped = [(group.pattern, group.sizes, group.source, group.piece), *group.along]
-        axis, context = self.context.inside("pieces")
-        after = self.number
+    def once(
+        self,
+        body: Body,
+        given: dict[Any, Any],
+        context: Context,
+        params: Tensors | None = None,
+        buffers: Tensors | None = None,
+    ) -> tuple[Any, ...]:
+        """One run of a body, on the values given inside: its result, the buffers, and what is carried on.
 
-        def body(*pieces: Any) -> tuple[Any, Tensors]:
-            nonlocal after
-            given = {inside: piece for (_, _, _, inside), piece in zip(mapped, pieces, strict=True)}
-            run = self.inside(given, context, self.params, self.buffers)
-            run.elements(group.children)
-            after = run.number
-            return run.values[group.result], run.buffers
+        It reads the values around it too, and begins at the same leaf each time it is traced. `params` and `buffers`
+        stand in the place of those of the same paths.
+        """
+        values = self.values | given
+        tensors = self.params | (params or {}), self.buffers | (buffers or {})
+        run = Run(self.leaves, values, *tensors, context, self.watch, self.scope, self.number)
+        run.elements(body.children)
+        self.after = run.number
+        return run.values[body.result], run.buffers, *(run.values[carry.next] for carry in body.carries)
 
-        pieces = [split_pieces(self.values[whole], pattern, sizes) for pattern, sizes, whole, _ in mapped]
-        results, self.buffers = jax.vmap(body, axis_name=axis, out_axes=(0, None))(*pieces)
-        self.number = after
-        shape = Shape.of(*self.values[group.source].shape)  # of one token inside `moe`
-        self.values[group.output] = join_pieces(results, group.pattern, group.sizes, shape)
-
-    def steps(self, group: Steps) -> None:
-        assert group.source and group.step and group.result and group.output
-        steps = self.values[group.source]
-        kind = steps.dtype if jnp.issubdtype(steps.dtype, jnp.floating) else jnp.float32
-        after = self.number
-
-        def body(carried: tuple, step: tuple[Any, Any]) -> tuple[tuple, Any]:
-            nonlocal after
-            index, value = step
-            given = {group.step: value} | {inside: x for (_, inside, _), x in zip(group.carry, carried, strict=True)}
-            run = self.inside(given, self.context.step(index), self.params, self.buffers)
-            run.elements(group.children)
-            after = run.number
-            return tuple(run.values[following] for _, _, following in group.carry), run.values[group.result]
-
-        starts = tuple(
-            jnp.zeros(start.sizes, kind) if isinstance(start, Shape) else self.values[start]
-            for start, _, _ in group.carry
+    def stacks(self, body: Body) -> tuple[Tensors, Tensors]:
+        """The parameters and the buffers that the leaves of a body have, those that are tied too."""
+        inside = takewhile(lambda leaf: body in leaf.bodies, islice(self.leaves, self.number, None))
+        owners = {path for leaf in inside for path in (leaf.owner, leaf.tied)}
+        params, buffers = (
+            {path: each for path, each in tree.items() if path in owners} for tree in (self.params, self.buffers)
         )
-        _, results = lax.scan(body, starts, (jnp.arange(len(steps)), steps))
-        self.number = after
-        self.values[group.output] = results
-
-    def mixture(self, group: Experts) -> None:
-        """Each token through its experts' body, with the tensors of each gathered from the stacks of all."""
-        assert group.source and group.entry and group.result
-        router, *children, combine = group.children
-        assert isinstance(router, Node) and isinstance(combine, Node)
-        self.node(router)
-        body = takewhile(lambda leaf: group in leaf.bodies, islice(self.leaves, self.number, None))
-        owners = {path for leaf in body for path in (leaf.owner, leaf.tied)}
-        stacks = [{path: each for path, each in tree.items() if path in owners} for tree in (self.params, self.buffers)]
-        one_token, context = self.context.inside("token")
-        one_choice, context = context.inside("choice")
-        after = self.number
-
-        def expert(token: Any, index: Any) -> Any:
-            nonlocal after
-            params, buffers = jax.tree.map(lambda stack: stack[index], stacks)
-            run = self.inside({group.entry: token}, context, self.params | params, self.buffers | buffers)
-            run.elements(children)
-            after = run.number
-            return run.values[group.result]
-
-        def experts(token: Any, chosen: Any) -> Any:
-            return jax.vmap(partial(expert, token), axis_name=one_choice)(chosen)
-
-        tokens, chosen = self.values[group.source], self.values[router.outputs[1]]
-        if group.source.shape.rank == 1:
-            results = experts(tokens, chosen)
-        else:  # a body sees a sequence of one token
-            results = jax.vmap(experts, axis_name=one_token)(tokens[:, None], chosen)[:, :, 0]
-        self.number = after
-        self.values[combine.inputs[1]] = results
-        self.node(combine)
+        return params, buffers

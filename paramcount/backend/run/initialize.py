@@ -10,22 +10,22 @@ import jax
 import numpy
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.graph.tree import Experts, Graph, leaves
+from paramcount.graph.tree import Graph, leaves
 from paramcount.layers.layer import Param
 
 Tensors = dict[str, dict[str, Any]]  # the path of the leaf that owns them -> by name
 
 
 class Tensor(NamedTuple):
-    """One tensor of a network: as its layer declares it, stacked for the experts around it."""
+    """One tensor of a network: as its layer declares it, stacked where each of several experts has its own."""
 
     param: Param
-    experts: tuple[int, ...]
+    copies: tuple[int, ...]
     frozen: bool
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (*self.experts, *self.param.shape)
+        return (*self.copies, *self.param.shape)
 
     @property
     def is_buffer(self) -> bool:
@@ -38,8 +38,8 @@ def tensors(graph: Graph) -> dict[str, dict[str, Tensor]]:
     for leaf in leaves(graph):
         declared = leaf.node.params() if leaf.owner not in found else {}
         if declared:
-            experts = tuple(body.experts for body in leaf.bodies if isinstance(body, Experts))
-            found[leaf.owner] = {name: Tensor(param, experts, leaf.node.frozen) for name, param in declared.items()}
+            copies = tuple(body.copies for body in leaf.bodies if body.copies is not None)
+            found[leaf.owner] = {name: Tensor(param, copies, leaf.node.frozen) for name, param in declared.items()}
     return found
 
 
@@ -47,7 +47,7 @@ def initialize(graph: Graph, seed: int = 0) -> tuple[Tensors, Tensors]:
     """The first values of a network's parameters and, apart from them, of its buffers, as float32 arrays in JAX.
 
     Each tensor depends on the seed, its path and its name alone, so a network has the same values whether or not
-    equal passes of a loop are folded, and whatever else it holds. Raises ArgumentError for a seed that is no
+    equal iterations of a loop are folded, and whatever else it holds. Raises ArgumentError for a seed that is no
     whole number from 0 to 2^63 - 1.
 
     >>> from paramcount.graph.network import Network

@@ -11,7 +11,6 @@ from jax.core import Tracer
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.tree import Graph, Leaf, leaves
-from paramcount.layers.embedding import Embedding
 from paramcount.layers.layer import Shape
 
 
@@ -41,9 +40,10 @@ def tokens_of(graph: Graph) -> list[Tokens]:
     """The look-ups of a network's inputs as they arrive."""
     found = []
     for leaf in leaves(graph):
-        if isinstance(leaf.node.layer, Embedding):
+        rows = leaf.node.layer.vocabulary
+        if rows is not None:
             names = [name for name, value in graph.inputs.items() if value in leaf.node.inputs]
-            found += [Tokens(name, leaf.path, leaf.node.layer.vocab) for name in names]
+            found += [Tokens(name, leaf.path, rows) for name in names]
     return found
 
 
@@ -66,7 +66,7 @@ def random_inputs(graph: Graph, leaves: list[Leaf], seed: int) -> dict[str, nump
     made = {}
     for name, value in graph.inputs.items():
         if value.shape.layout == "tokens":
-            vocabularies = [getattr(leaf.node.layer, "vocab", 2) for leaf in leaves if value in leaf.node.inputs]
+            vocabularies = [leaf.node.layer.vocabulary or 2 for leaf in leaves if value in leaf.node.inputs]
             made[name] = generator.integers(min(vocabularies, default=2), size=value.shape.sizes, dtype=numpy.int32)
         else:
             made[name] = generator.standard_normal(value.shape.sizes, numpy.float32)

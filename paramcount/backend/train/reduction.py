@@ -6,8 +6,7 @@ import re
 from math import prod
 
 from paramcount.cost.forward import Forward, Inside, Looped, Ran, Tape
-from paramcount.graph.tree import Graph, Steps
-from paramcount.layers.batch_norm import BatchNorm
+from paramcount.graph.tree import Graph
 
 COMPUTATION = re.compile(r"(ENTRY )?%?([\w.-]+) .*\{")
 INSTRUCTION = re.compile(r"\s+(?:ROOT )?\S+ = (.*?) ([a-z][\w-]*)\((.*)")  # its result's type, its name, the rest
@@ -92,6 +91,7 @@ def batch_statistics(graph: Graph) -> int:
     the variance, and the gradient by the mean in two parts, from what is normalized and from the variance.
 
     >>> from paramcount.graph.network import Network
+    >>> from paramcount.layers.batch_norm import BatchNorm
     >>> from paramcount.layers.dense import Dense
     >>> batch_statistics(Network([BatchNorm(), Dense(10), BatchNorm()], input=3).graph(training=True))  # 2·3 + 5·10
     56
@@ -104,10 +104,9 @@ def statistics(tape: Tape) -> int:
     for entry in tape:
         match entry:
             case Ran():
-                if isinstance(entry.node.layer, BatchNorm):
-                    total += entry.node.shapes[0].channels * (5 if entry.inputs[0] else 2)
+                total += entry.node.layer.batch_sums(any(entry.inputs[:1]), *entry.node.shapes)
             case Looped():
-                total += sum(statistics(body.tape) for body in entry.bodies)
+                total += sum(statistics(each.tape) for each in entry.iterations)
             case Inside():
-                total += statistics(entry.tape) * (entry.group.count if isinstance(entry.group, Steps) else 1)
+                total += statistics(entry.tape) * (entry.body.times if entry.body.sequential else 1)
     return total

@@ -19,8 +19,6 @@ from paramcount.backend.train.result import Reduction
 from paramcount.backend.train.step import Scorer, State, Step, length
 from paramcount.errors import ArgumentError
 from paramcount.graph.tree import leaves
-from paramcount.layers.conv import Conv
-from paramcount.layers.conv_transpose import ConvTranspose
 
 LIGHT = 10**9  # FLOPs: to start a program of fewer takes a notable part of its time
 TOGETHER = 16  # light steps in one program
@@ -35,9 +33,8 @@ class Trainer:
         self.scorer = scorer
         self.devices = devices
         self.state = devices.replicated(state)
-        kinds = {type(leaf.node.layer) for leaf in leaves(step.graph)}
-        # On a processor the gradient of a convolution is slow in a loop.
-        self.loops = devices.number == 1 and not kinds & {Conv, ConvTranspose}
+        slow = any(leaf.node.layer.slow_in_loops for leaf in leaves(step.graph))
+        self.loops = devices.number == 1 and not slow
         self.lookups = [] if step.transform else tokens_of(step.graph)
         self.batch: Any = None  # the abstract first one, where several devices share it
 

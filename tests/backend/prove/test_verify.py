@@ -217,8 +217,7 @@ def test_memory_counts_the_experts_that_tokens_gather():
     mixed = Network([Moe(2, 2, [Dense(64, bias=False)])], input=(100, 64))
     gathered = 4 * 100 * 2 * 64 * 64
     for network, at_least, at_most in ((dense, 0, gathered), (mixed, gathered, 2 * gathered)):
-        graph = network.graph()
-        assert at_least < module.memory(count(network), list(leaves(graph))) < at_most
+        assert at_least < module.needed(network) < at_most
 
 
 def test_max_pool_and_several_outputs():

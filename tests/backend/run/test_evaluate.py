@@ -189,7 +189,7 @@ def test_dropout_does_not_depend_on_folding_or_on_the_batch():
     folded = Network([Repeat(3, [Do([Dropout(0.2)])])], input=64).graph()
     pushing = Repeat(3, [With(Do([Dropout(0.2)]), push="s")])  # passes with a stack do not fold
     unrolled = Network([pushing, Let({f"_{i}": [Pop("s")] for i in range(3)})], input=64).graph()
-    assert [len(graph.children[0].passes) for graph in (folded, unrolled)] == [1, 3]  # type: ignore[attr-defined]
+    assert [len(graph.children[0].iterations) for graph in (folded, unrolled)] == [1, 3]  # type: ignore[attr-defined]
     key, x = jax.random.key(5), {"input": np.ones((6, 64), np.float32)}
     whole = batched(folded, train=True)({}, {}, x, key)[0]["output"]
     part = batched(folded, train=True)({}, {}, {"input": x["input"][:2]}, key)[0]["output"]

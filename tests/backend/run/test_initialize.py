@@ -53,7 +53,7 @@ def test_folded_and_unrolled_passes_have_the_same_values():
         Add([[Pop("skips")], [Pop("skips")], [Pop("skips")]]),
     ]
     unrolled = Network(pushes, input=8).graph()
-    assert [len(graph.children[0].passes) for graph in (folded, unrolled)] == [1, 3]  # type: ignore[attr-defined]
+    assert [len(graph.children[0].iterations) for graph in (folded, unrolled)] == [1, 3]  # type: ignore[attr-defined]
     first, second = initialize(folded)[0], initialize(unrolled)[0]
     assert list(first) == list(second) == ["residual0[0].dense0", "residual0[1].dense0", "residual0[2].dense0"]
     for path in first:
