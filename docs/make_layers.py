@@ -24,8 +24,9 @@ INTRODUCTION = """\
 
 Each kind with its arguments: first those that may stand in a list, in that order, then those that are given by name.
 What follows `=` is the default; arguments without one must be given. Every kind also takes `norm` and `activation`,
-short for items behind it. In Python a kind is a class with the same arguments: `conv_transpose` is
-`pc.ConvTranspose`. [language.md](language.md) has the language around them and the forms that are no layers
+short for items after it: `norm: batch_norm, activation: relu`. In Python a kind is a class with the same arguments:
+`conv_transpose` is `pc.ConvTranspose`, and `help(pc.ConvTranspose)` says what stands here.
+[language.md](language.md) has the language around them and the forms that are not layers
 ({forms}),
 [conventions.md](conventions.md) what the figures mean.
 
@@ -62,9 +63,12 @@ def page() -> str:
 
 
 def section(layer: type[Layer]) -> str:
-    """One kind: its arguments, and what its class says of it, without the example."""
-    about = (getdoc(layer) or "").split("\n>>> ")[0]
+    """One kind: its signature, what its class says of it, without the example, and what its arguments mean."""
+    about = re.split("\n>>> |\n\nArguments:", getdoc(layer) or "")[0]
     lines = [f"### `{layer.kind}`", "", signature(layer), "", paragraphs(about), ""]
+    docs = {each.name: each.metadata["doc"] for each in fields(layer)}
+    own = [name for name, _ in layer.checks() if name not in ("norm", "activation")]
+    lines += [wrapped(f"- `{name}`: {docs[name]}") for name in own] + [""] * bool(own)
     return "\n".join(lines)
 
 

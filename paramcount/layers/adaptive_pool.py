@@ -12,7 +12,9 @@ from paramcount.layers.layer import Layer, Param, Shape, Work, along
 class AdaptivePool(Layer):
     """What adaptive pools have in common: their bins, and what these cost."""
 
-    size: int | tuple[int | None, ...] | None = field(PerAxis(none=True))
+    size: int | tuple[int | None, ...] | None = field(
+        PerAxis(none=True), doc="the result's size on each axis; `none` keeps an axis"
+    )
 
     def setting(self, *inputs: Shape) -> str:
         sizes = self.size if isinstance(self.size, tuple) else (self.size,)

@@ -30,16 +30,22 @@ class Attend(Layer, kind="attend"):
     16777216
     """
 
-    query: Any = field(ValuePath())
-    key: Any = field(ValuePath())
-    value: Any = field(ValuePath())
-    position: Any = field(ValuePath(none=True), None)
-    regions: Any = field(ValuePath(none=True), None)
-    causal: bool = field(Flag(), False)
-    window: int = field(Whole(at_least=0), 0)
-    scale: Any = field(Number(none=True), None)
-    softcap: Any = field(Number(none=True), None)
-    cache: Any = field(Whole(none=True), None)
+    query: Any = field(ValuePath(), doc="the path of the queries, (T, heads, D)")
+    key: Any = field(ValuePath(), doc="the path of the keys, (S, key heads, D)")
+    value: Any = field(ValuePath(), doc="the path of the values, (S, key heads, E)")
+    position: Any = field(
+        ValuePath(none=True), None, doc="the path of a bias that is added to the scores, (heads, T, S)"
+    )
+    regions: Any = field(
+        ValuePath(none=True), None, doc="the path of labels, (T,): only equal ones attend to each other"
+    )
+    causal: bool = field(Flag(), False, doc="whether the keys after a query are hidden")
+    window: int = field(Whole(at_least=0), 0, doc="keys this many positions away or more are hidden; 0 hides none")
+    scale: Any = field(Number(none=True), None, doc="the factor of the scores; D ** -0.5 unless given")
+    softcap: Any = field(Number(none=True), None, doc="the bound that tanh keeps the scores within")
+    cache: Any = field(
+        Whole(none=True), None, doc="the numbers kept for each token in generation; keys and values unless given"
+    )
 
     by_name = ("query", "key", "value", "position", "regions", "causal", "window", "scale", "softcap", "cache")
     takes_prev = False

@@ -26,14 +26,18 @@ class ConvTranspose(Layer, kind="conv_transpose"):
     2097152
     """
 
-    out: int = field(Whole())
-    kernel: int | Sequence[int] = field(PerAxis())
-    stride: int | Sequence[int] = field(PerAxis(), 1)
-    padding: str | int | Sequence = field(Padding(), "same")
-    output_padding: int | Sequence[int] = field(PerAxis(at_least=0), 0)
-    dilation: int | Sequence[int] = field(PerAxis(), 1)
-    groups: int = field(Whole(), 1)
-    bias: bool = field(Flag(), False)
+    out: int = field(Whole(), doc="the channels of the result")
+    kernel: int | Sequence[int] = field(PerAxis(), doc="the window's size, one number or one for each axis")
+    stride: int | Sequence[int] = field(PerAxis(), 1, doc="the step in the result from one input position to the next")
+    padding: str | int | Sequence = field(
+        Padding(), "same", doc="positions cut off around the result: `same`, `half`, `valid`, or numbers"
+    )
+    output_padding: int | Sequence[int] = field(
+        PerAxis(at_least=0), 0, doc="positions added at the end of each axis of the result"
+    )
+    dilation: int | Sequence[int] = field(PerAxis(), 1, doc="the step between the elements of a window")
+    groups: int = field(Whole(), 1, doc="how many groups the channels are divided into")
+    bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
 
     by_name = ("output_padding", "dilation", "groups", "bias")
     examples = (

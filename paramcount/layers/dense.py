@@ -28,10 +28,10 @@ class Dense(Layer, kind="dense"):
     401408
     """
 
-    out: int = field(Whole())
-    bias: bool = field(Flag(), True)
-    tied: str | None = field(Key(none=True), None)
-    weight_norm: bool = field(Flag(), False)
+    out: int = field(Whole(), doc="the features of the result")
+    bias: bool = field(Flag(), True, doc="whether a learned bias is added to each output feature")
+    tied: str | None = field(Key(none=True), None, doc="the name of the embedding whose table is the matrix")
+    weight_norm: bool = field(Flag(), False, doc="whether the matrix's direction and length are learned separately")
 
     by_name = ("bias", "tied", "weight_norm")
     examples = (

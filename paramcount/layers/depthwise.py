@@ -23,12 +23,14 @@ class Depthwise(Layer, kind="depthwise"):
     778752
     """
 
-    kernel: int | Sequence[int] = field(PerAxis())
-    stride: int | Sequence[int] = field(PerAxis(), 1)
-    multiplier: int = field(Whole(), 1)
-    padding: str | int | Sequence = field(Padding(), "same")
-    dilation: int | Sequence[int] = field(PerAxis(), 1)
-    bias: bool = field(Flag(), False)
+    kernel: int | Sequence[int] = field(PerAxis(), doc="the window's size, one number or one for each axis")
+    stride: int | Sequence[int] = field(PerAxis(), 1, doc="the step from one window to the next")
+    multiplier: int = field(Whole(), 1, doc="how many kernels each channel has")
+    padding: str | int | Sequence = field(
+        Padding(), "same", doc="zeros around the input: `same`, `half`, `valid`, or numbers"
+    )
+    dilation: int | Sequence[int] = field(PerAxis(), 1, doc="the step between the elements of a window")
+    bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
 
     by_name = ("dilation", "bias")
     examples = (

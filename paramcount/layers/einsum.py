@@ -25,8 +25,8 @@ class Einsum(Layer, kind="einsum"):
     262144
     """
 
-    pattern: str = field(Text())
-    paths: Any = field(ValuePaths())
+    pattern: str = field(Text(), doc="the axes of each value and of the result: `t d, s d -> t s`")
+    paths: Any = field(ValuePaths(), doc="the paths of the values, in the order of the pattern")
 
     by_name = ("pattern", "paths")
     takes_prev = False

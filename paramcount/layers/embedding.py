@@ -16,8 +16,8 @@ class Embedding(Layer, kind="embedding"):
     Shape(sizes=(10, 64), layout='sequence')
     """
 
-    vocab: int = field(Whole())
-    out: int = field(Whole())
+    vocab: int = field(Whole(), doc="the number of different tokens, one row of the table for each")
+    out: int = field(Whole(), doc="the width of a row")
 
     examples = (
         ({"vocab": 11, "out": 4}, Shape((5,), "tokens")),

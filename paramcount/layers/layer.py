@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from functools import cache, cached_property
+from inspect import cleandoc
 from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
@@ -134,8 +135,8 @@ class Layer(Item, ABC):
     registers itself: `class Conv(Layer, kind="conv")`. `norm` and `activation` are sugar for items after it.
     """
 
-    norm: Any = field(Kind(none=True), None)
-    activation: Any = field(Kind(none=True), None)
+    norm: Any = field(Kind(none=True), None, doc="a normalization after the layer, such as `batch_norm`")
+    activation: Any = field(Kind(none=True), None, doc="an activation after the layer and its norm, such as `relu`")
 
     kind: ClassVar[str] = ""
     examples: ClassVar[tuple[tuple, ...]] = ()  # (settings, input shape, ...): what the contract test runs
@@ -147,6 +148,8 @@ class Layer(Item, ABC):
         if kind:
             registry[kind] = cls
         cls.kind = kind or cls.__dict__.get("kind") or cls.__name__.lower()  # one of no kind still needs a name
+        if cls.__doc__:
+            cls.__doc__ = f"{cleandoc(cls.__doc__)}\n\nArguments:\n{arguments_of(cls)}"
 
     def __post_init__(self) -> None:
         for name, check, default in self.validations():
@@ -207,6 +210,15 @@ class Layer(Item, ABC):
     @abstractmethod
     def forward(self, params: dict[str, Any], *inputs: Any, context: Any) -> Any:
         """The computation of one example in JAX; `vmap` makes the batch."""
+
+
+def arguments_of(layer: type) -> str:
+    """What each argument means, one on a line, `norm` and `activation` last; the class may not be a dataclass yet."""
+    own = {name: each for name, each in vars(layer).items() if isinstance(each, Field)}
+    known = {**getattr(layer, "__dataclass_fields__", {}), **own}
+    docs = {name: each.metadata["doc"] for name, each in known.items() if each.metadata.get("doc")}
+    order = sorted(docs, key=lambda name: name in ("norm", "activation"))
+    return "\n".join(f"    {name}: {docs[name]}" for name in order)
 
 
 def along(name: str, value: Any, axes: int) -> tuple:

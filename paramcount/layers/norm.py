@@ -26,9 +26,9 @@ class LayerNorm(Layer, kind="layer_norm"):
     1059072
     """
 
-    eps: float = field(Number(at_least=0), 1e-5)
-    affine: bool = field(Flag(), True)
-    bias: bool = field(Flag(), True)
+    eps: float = field(Number(at_least=0), 1e-5, doc="a small number added to the variance, against division by zero")
+    affine: bool = field(Flag(), True, doc="whether a scale for each channel (and with `bias` a bias) is learned")
+    bias: bool = field(Flag(), True, doc="whether a bias for each channel is learned; only with `affine`")
 
     by_name = ("eps", "affine", "bias")
     examples = (({}, (5, 6)), ({"bias": False}, (4, 3, 6)), ({"affine": False, "eps": 1e-6}, (7,)))
@@ -57,9 +57,9 @@ class GroupNorm(Layer, kind="group_norm"):
     351232
     """
 
-    groups: int = field(Whole(), 32)
-    eps: float = field(Number(at_least=0), 1e-5)
-    affine: bool = field(Flag(), True)
+    groups: int = field(Whole(), 32, doc="how many groups of neighbouring channels are normalized, each by itself")
+    eps: float = field(Number(at_least=0), 1e-5, doc="a small number added to the variance, against division by zero")
+    affine: bool = field(Flag(), True, doc="whether a scale and a bias for each channel are learned")
 
     by_name = ("eps", "affine")
     examples = (
@@ -100,8 +100,8 @@ class InstanceNorm(Layer, kind="instance_norm"):
     22400
     """
 
-    eps: float = field(Number(at_least=0), 1e-5)
-    affine: bool = field(Flag(), True)
+    eps: float = field(Number(at_least=0), 1e-5, doc="a small number added to the variance, against division by zero")
+    affine: bool = field(Flag(), True, doc="whether a scale and a bias for each channel are learned")
 
     by_name = ("eps", "affine")
     examples = (({}, (5, 4, 3)), ({"affine": False}, (6, 2)), ({"eps": 1e-3}, (2, 3, 4, 2)))
@@ -136,8 +136,10 @@ class RmsNorm(Layer, kind="rms_norm"):
     262144
     """
 
-    eps: float = field(Number(at_least=0), 1e-6)
-    affine: bool = field(Flag(), True)
+    eps: float = field(
+        Number(at_least=0), 1e-6, doc="a small number added to the mean square, against division by zero"
+    )
+    affine: bool = field(Flag(), True, doc="whether a scale for each channel is learned")
 
     by_name = ("eps", "affine")
     examples = (({}, (5, 6)), ({"affine": False}, (4, 3, 6)), ({"eps": 1e-5}, (7,)))

@@ -18,8 +18,10 @@ class Parameter(Layer, kind="parameter"):
     38400
     """
 
-    shape: Sequence[int] = field(Sizes(at_least=1))
-    init: str = field(Word("normal", "zeros", "ones"), "normal")
+    shape: Sequence[int] = field(Sizes(at_least=1), doc="the sizes of the tensor")
+    init: str = field(
+        Word("normal", "zeros", "ones"), "normal", doc="the initial values: `normal` (deviation 0.02), `zeros`, `ones`"
+    )
 
     takes_prev: ClassVar[bool] = False
     by_name = ("init",)

@@ -21,10 +21,10 @@ class Pointwise(Layer, kind="pointwise"):
     10838016
     """
 
-    out: int = field(Whole())
-    stride: int | Sequence[int] = field(PerAxis(), 1)
-    groups: int = field(Whole(), 1)
-    bias: bool = field(Flag(), False)
+    out: int = field(Whole(), doc="the channels of the result")
+    stride: int | Sequence[int] = field(PerAxis(), 1, doc="the step from one position to the next")
+    groups: int = field(Whole(), 1, doc="how many groups the channels are divided into")
+    bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
 
     by_name = ("groups", "bias")
     examples = (

@@ -22,11 +22,13 @@ class MaxPool(Layer, kind="max_pool"):
     (56, 56, 64)
     """
 
-    kernel: int | tuple[int, ...] = field(PerAxis())
-    stride: int | tuple[int, ...] | None = field(PerAxis(none=True), None)
-    padding: Any = field(Padding(), "valid")
-    ceil: bool = field(Flag(), False)
-    dilation: int | tuple[int, ...] = field(PerAxis(), 1)
+    kernel: int | tuple[int, ...] = field(PerAxis(), doc="the window's size, one number or one for each axis")
+    stride: int | tuple[int, ...] | None = field(
+        PerAxis(none=True), None, doc="the step from one window to the next; the kernel's size unless given"
+    )
+    padding: Any = field(Padding(), "valid", doc="zeros around the input: `same`, `half`, `valid`, or numbers")
+    ceil: bool = field(Flag(), False, doc="whether a last window that hangs over the edge counts")
+    dilation: int | tuple[int, ...] = field(PerAxis(), 1, doc="the step between the elements of a window")
 
     by_name = ("ceil", "dilation")
     examples = (
@@ -68,11 +70,13 @@ class AvgPool(Layer, kind="avg_pool"):
     7
     """
 
-    kernel: int | tuple[int, ...] = field(PerAxis())
-    stride: int | tuple[int, ...] | None = field(PerAxis(none=True), None)
-    padding: Any = field(Padding(), "valid")
-    ceil: bool = field(Flag(), False)
-    count_pad: bool = field(Flag(), True)
+    kernel: int | tuple[int, ...] = field(PerAxis(), doc="the window's size, one number or one for each axis")
+    stride: int | tuple[int, ...] | None = field(
+        PerAxis(none=True), None, doc="the step from one window to the next; the kernel's size unless given"
+    )
+    padding: Any = field(Padding(), "valid", doc="zeros around the input: `same`, `half`, `valid`, or numbers")
+    ceil: bool = field(Flag(), False, doc="whether a last window that hangs over the edge counts")
+    count_pad: bool = field(Flag(), True, doc="whether the mean includes the zeros of the padding")
 
     by_name = ("ceil", "count_pad")
     examples = (

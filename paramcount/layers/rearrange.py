@@ -18,8 +18,8 @@ class Rearrange(Layer, kind="rearrange"):
     '49×8×8'
     """
 
-    pattern: str = field(Text())
-    sizes: Any = field(AxisSizes(), ())
+    pattern: str = field(Text(), doc="the axes before and after, in einops' notation: `t (h d) -> t h d`")
+    sizes: Any = field(AxisSizes(), (), doc="the sizes of axes that do not follow from the value, such as `h: 8`")
 
     by_name = ("sizes",)
     examples = (

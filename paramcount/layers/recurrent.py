@@ -24,11 +24,11 @@ Operand = tuple[str | int, ...]
 class Recurrent(Layer):
     """What the recurrent kinds have in common; they differ in their gates and in what a step makes of these."""
 
-    hidden: int = field(Whole())
-    layers: int = field(Whole(), 1)
-    bidirectional: bool = field(Flag(), False)
-    biases: int = field(Whole(at_least=0), 2)
-    state: Any = field(ValuePath(none=True), None)
+    hidden: int = field(Whole(), doc="the units of the state")
+    layers: int = field(Whole(), 1, doc="how many layers are stacked")
+    bidirectional: bool = field(Flag(), False, doc="whether each layer also reads the sequence backwards")
+    biases: int = field(Whole(at_least=0), 2, doc="bias vectors per gate: 2 as in PyTorch, 1 as in Keras, or 0")
+    state: Any = field(ValuePath(none=True), None, doc="the path of the first state; zeros unless given")
 
     by_name = ("bidirectional", "biases", "state")
     gates: ClassVar[int]
@@ -180,8 +180,8 @@ class Lstm(Recurrent, kind="lstm"):
     (['7×16', '16', '16'], 11648)
     """
 
-    projection: int = field(Whole(at_least=0), 0)
-    cell: Any = field(ValuePath(none=True), None)
+    projection: int = field(Whole(at_least=0), 0, doc="the width that the output is narrowed to; 0 for no projection")
+    cell: Any = field(ValuePath(none=True), None, doc="the path of the first cell, given along with `state`")
 
     by_name = ("bidirectional", "projection", "biases", "state", "cell")
     gates = 4
@@ -280,7 +280,7 @@ class Rnn(Recurrent, kind="rnn"):
     7000
     """
 
-    function: str = field(Word("tanh", "relu"), "tanh")
+    function: str = field(Word("tanh", "relu"), "tanh", doc="the activation of the state: `tanh` or `relu`")
 
     by_name = ("bidirectional", "biases", "state", "function")
     gates = 1

@@ -38,7 +38,7 @@ class Scale(Layer, kind="scale"):
     151296
     """
 
-    factor: float = field(Number())
+    factor: float = field(Number(), doc="the number that every element is multiplied by")
 
     examples = (({"factor": 0.5}, (3, 4)), ({"factor": 16}, ()))
 
@@ -63,7 +63,7 @@ class Scale(Layer, kind="scale"):
 class Omission(Layer):
     """What is left out at random in training, and does nothing in inference, which is what is counted."""
 
-    rate: float = field(Number(0, 1))
+    rate: float = field(Number(0, 1), doc="the probability that values are dropped")
 
     def setting(self, *inputs: Shape) -> str:
         return str(self.rate)
@@ -89,7 +89,7 @@ class Dropout(Omission, kind="dropout"):
     0
     """
 
-    rate: float = field(Number(0, 1), 0.5)
+    rate: float = field(Number(0, 1), 0.5, doc="the probability that an element becomes zero")
 
     examples = (({}, (3, 4, 5)), ({"rate": 0.1}, (6,)))
 
@@ -108,7 +108,7 @@ class StochasticDepth(Omission, kind="stochastic_depth"):
     0
     """
 
-    rate: float = field(Number(0, 1), 0.1)
+    rate: float = field(Number(0, 1), 0.1, doc="the probability that an example becomes zero")
 
     examples = (({}, (3, 4, 5)), ({"rate": 0.5}, (6,)))
 

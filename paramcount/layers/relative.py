@@ -26,11 +26,13 @@ class Relative(Layer, kind="relative"):
     '3×49×49'
     """
 
-    grid: Any = field(PerAxis(none=True), None)
-    query: Any = field(Whole(none=True), None)
-    key: Any = field(Whole(none=True), None)
-    causal: bool = field(Flag(), False)
-    max_distance: int = field(Whole(), 128)
+    grid: Any = field(
+        PerAxis(none=True), None, doc="the size of the window whose positions are compared, a number or [h, w]"
+    )
+    query: Any = field(Whole(none=True), None, doc="how many positions the queries have, in a sequence")
+    key: Any = field(Whole(none=True), None, doc="how many positions the keys have, in a sequence")
+    causal: bool = field(Flag(), False, doc="whether keys after a query get no buckets of their own")
+    max_distance: int = field(Whole(), 128, doc="the distance from which on all share the last bucket")
 
     by_name = ("grid", "query", "key", "causal", "max_distance")
     examples = (
@@ -120,7 +122,7 @@ class Alibi(Layer, kind="alibi"):
     '16×128×128'
     """
 
-    heads: int = field(Whole())
+    heads: int = field(Whole(), doc="the number of heads, each with a slope of its own")
 
     examples = (({"heads": 4}, (5, 3)), ({"heads": 3}, (1, 2)), ({"heads": 12}, (4, 6)))
 
@@ -163,7 +165,7 @@ class Offsets(Layer, kind="offsets"):
     '225×2'
     """
 
-    grid: int | Sequence[int] = field(PerAxis())
+    grid: int | Sequence[int] = field(PerAxis(), doc="the size of the window, a number or [h, w]")
 
     takes_prev = False
     examples = (({"grid": 3},), ({"grid": (2, 4)},), ({"grid": 1},))

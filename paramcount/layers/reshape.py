@@ -45,7 +45,9 @@ class Reshape(Layer, kind="reshape"):
     '32×8'
     """
 
-    sizes: Sequence[int] = field(Sizes(at_least=-1))
+    sizes: Sequence[int] = field(
+        Sizes(at_least=-1), doc="the new sizes; one of them may be -1, which follows from the others"
+    )
 
     examples = (
         ({"sizes": (4, 5, 3)}, (20, 3)),
@@ -88,7 +90,7 @@ class Transpose(Layer, kind="transpose"):
     '64×49'
     """
 
-    axes: Sequence[int] = field(Sizes(at_least=0))
+    axes: Sequence[int] = field(Sizes(at_least=0), doc="the old axes in their new order, counted from 0")
 
     examples = (({"axes": (1, 0)}, (4, 3)), ({"axes": (2, 0, 1)}, (2, 3, 4)))
 

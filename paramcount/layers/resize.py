@@ -37,10 +37,12 @@ class Upsample(Layer, kind="upsample"):
     Work(macs=0, elementwise=3612672)
     """
 
-    factor: Any = field(Factor(), 2)
-    method: str = field(Word("nearest", "bilinear"), "nearest")
-    size: int | tuple[int | None, ...] | None = field(PerAxis(none=True), None)
-    align_corners: bool = field(Flag(), False)
+    factor: Any = field(Factor(), 2, doc="how many times as long each spatial axis becomes")
+    method: str = field(Word("nearest", "bilinear"), "nearest", doc="`nearest` or `bilinear` interpolation")
+    size: int | tuple[int | None, ...] | None = field(
+        PerAxis(none=True), None, doc="the new length of each spatial axis, in place of `factor`; `none` keeps an axis"
+    )
+    align_corners: bool = field(Flag(), False, doc="whether the first and last positions coincide; only for `bilinear`")
 
     by_name = ("size", "align_corners")
     examples = (
@@ -106,7 +108,7 @@ class PixelShuffle(Layer, kind="pixel_shuffle"):
     '30×36×3'
     """
 
-    factor: int = field(Whole(), 2)
+    factor: int = field(Whole(), 2, doc="how many times as high and wide the image becomes")
 
     examples = (({}, (3, 4, 8)), ({"factor": 3}, (2, 3, 9)))
 

@@ -19,10 +19,10 @@ class LocalResponseNorm(Layer, kind="local_response_norm"):
     629856
     """
 
-    size: int = field(Whole(), 5)
-    alpha: float = field(Number(), 1e-4)
-    beta: float = field(Number(), 0.75)
-    offset: float = field(Number(), 1.0)
+    size: int = field(Whole(), 5, doc="how many neighbouring channels are averaged")
+    alpha: float = field(Number(), 1e-4, doc="the factor of the mean square")
+    beta: float = field(Number(), 0.75, doc="the exponent of the divisor")
+    offset: float = field(Number(), 1.0, doc="what is added to the mean square")
 
     by_name = ("alpha", "beta", "offset")
     examples = (({}, (3, 4, 7)), ({"size": 4, "alpha": 0.1, "offset": 2}, (5, 6)), ({"size": 3}, (8,)))
@@ -60,7 +60,7 @@ class L2Norm(Layer, kind="l2_norm"):
     1536
     """
 
-    eps: float = field(Number(at_least=0), 1e-12)
+    eps: float = field(Number(at_least=0), 1e-12, doc="the smallest length that is divided by")
 
     by_name = ("eps",)
     examples = (({}, (5,)), ({"eps": 1e-6}, (4, 3)), ({}, (2, 3, 4)))

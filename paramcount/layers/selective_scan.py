@@ -23,9 +23,9 @@ class SelectiveScan(Layer, kind="selective_scan"):
     6291456
     """
 
-    step: Any = field(ValuePath())
-    write: Any = field(ValuePath())
-    read: Any = field(ValuePath())
+    step: Any = field(ValuePath(), doc="the path of the step sizes, (T, d)")
+    write: Any = field(ValuePath(), doc="the path of what writes to the state, (T, state)")
+    read: Any = field(ValuePath(), doc="the path of what reads the state, (T, state)")
 
     by_name = ("step", "write", "read")
     examples = (

@@ -22,8 +22,8 @@ class Split(Layer, kind="split"):
     ['128×512', '128×64']
     """
 
-    parts: int | Sequence[int] = field(Parts())
-    axis: int = field(Whole(at_least=None), -1)
+    parts: int | Sequence[int] = field(Parts(), doc="a number of equal parts, or the list of their sizes")
+    axis: int = field(Whole(at_least=None), -1, doc="the axis that is cut; -1 is the last")
 
     by_name = ("axis",)
     examples = (
@@ -72,9 +72,9 @@ class Slice(Layer, kind="slice"):
     '77×768'
     """
 
-    stop: int = field(Whole())
-    start: int = field(Whole(at_least=0), 0)
-    axis: int = field(Whole(at_least=None), 0)
+    stop: int = field(Whole(), doc="the end: the first position that is not kept")
+    start: int = field(Whole(at_least=0), 0, doc="the first position that is kept")
+    axis: int = field(Whole(at_least=None), 0, doc="the axis that is cut; -1 is the last")
 
     examples = (
         ({"stop": 3}, (5, 4)),
@@ -114,8 +114,8 @@ class Pick(Layer, kind="pick"):
     '768'
     """
 
-    index: int = field(Whole(at_least=None), 0)
-    axis: int = field(Whole(at_least=None), 0)
+    index: int = field(Whole(at_least=None), 0, doc="the position that is taken; -1 is the last")
+    axis: int = field(Whole(at_least=None), 0, doc="the axis that goes; -1 is the last")
 
     examples = (({}, (5, 4)), ({"index": -2, "axis": -1}, (3, 2, 5)), ({}, (4,)))
 
@@ -152,7 +152,9 @@ class Roll(Layer, kind="roll"):
     '56×56×96'
     """
 
-    shifts: Sequence[int] = field(Sizes(at_least=None))
+    shifts: Sequence[int] = field(
+        Sizes(at_least=None), doc="how far each of the leading axes is shifted; negative numbers shift to the front"
+    )
 
     examples = (({"shifts": (-1, 2)}, (4, 5, 3)), ({"shifts": (7,)}, (4, 2)))
 
@@ -184,7 +186,9 @@ class Pad(Layer, kind="pad"):
     '230×230×3'
     """
 
-    padding: Sequence[Sequence[int]] = field(Pairs(at_least=0))
+    padding: Sequence[Sequence[int]] = field(
+        Pairs(at_least=0), doc="how many zeros are added [before, after] every axis"
+    )
 
     examples = (({"padding": ((1, 2), (0, 1), (0, 0))}, (4, 5, 3)), ({"padding": ((0, 3),)}, Shape((4,), "tokens")))
 
@@ -218,7 +222,9 @@ class Crop(Layer, kind="crop"):
     '56×56×512'
     """
 
-    margins: Sequence[Sequence[int]] = field(Pairs(at_least=0))
+    margins: Sequence[Sequence[int]] = field(
+        Pairs(at_least=0), doc="how many positions are cut off [before, after] every axis"
+    )
 
     examples = (({"margins": ((1, 2), (0, 1), (0, 0))}, (4, 5, 3)), ({"margins": ((0, 3),)}, Shape((4,), "tokens")))
 

@@ -25,12 +25,14 @@ class Rope(Layer, kind="rope"):
     786432
     """
 
-    base: float = field(Number(at_least=1), 10000)
-    dims: Any = field(Whole(none=True), None)
-    factor: float = field(Number(at_least=1), 1)
-    low: float = field(Number(), 1)
-    high: float = field(Number(), 4)
-    original: int = field(Whole(), 8192)
+    base: float = field(Number(at_least=1), 10000, doc="the base of the wavelengths")
+    dims: Any = field(Whole(none=True), None, doc="how many elements of the last axis are rotated; all unless given")
+    factor: float = field(
+        Number(at_least=1), 1, doc="how many times slower the slow elements turn, for longer contexts"
+    )
+    low: float = field(Number(), 1, doc="turns in `original` positions below which an element is slow")
+    high: float = field(Number(), 4, doc="turns in `original` positions above which an element is fast")
+    original: int = field(Whole(), 8192, doc="the context length, in positions, of the original training")
 
     by_name = ("dims", "factor", "low", "high", "original")
     examples = (
@@ -96,7 +98,7 @@ class Sinusoidal(Layer, kind="sinusoidal"):
     '256'
     """
 
-    out: int = field(Whole())
+    out: int = field(Whole(), doc="the features of the result: half sines, half cosines")
 
     examples = (({"out": 8}, (1,)), ({"out": 6}, (5,)), ({"out": 4}, Shape((3,), "tokens")))
 

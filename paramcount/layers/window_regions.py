@@ -22,8 +22,8 @@ class Regions(Layer, kind="regions"):
     '56×56'
     """
 
-    window: int | Sequence[int] = field(PerAxis())
-    shift: int | Sequence[int] = field(PerAxis(at_least=0))
+    window: int | Sequence[int] = field(PerAxis(), doc="the size of the windows, one number or one for each axis")
+    shift: int | Sequence[int] = field(PerAxis(at_least=0), doc="how far the image is rolled back on each axis")
 
     by_name = ("window", "shift")
     examples = (
