@@ -7,7 +7,6 @@ import re
 from dataclasses import fields
 from importlib import import_module
 from inspect import getdoc
-from itertools import groupby
 from textwrap import fill
 from typing import Any
 
@@ -15,7 +14,7 @@ from paramcount.language.blocks import FOLDER, shipped
 from paramcount.language.forms import FORMS
 from paramcount.layers import MODULES, find
 from paramcount.layers.fields import REQUIRED
-from paramcount.layers.layer import Layer
+from paramcount.layers.layer import FAMILIES, Layer
 
 INTRODUCTION = """\
 # Kinds of layers
@@ -46,14 +45,18 @@ def page() -> str:
     """The whole page, in Markdown."""
     forms = ", ".join(f"`{name}`" for name in FORMS)
     parts = [INTRODUCTION.format(forms=forms)]
-    for module, kinds in groupby(MODULES, MODULES.__getitem__):
-        about = getdoc(import_module(f"paramcount.layers.{module}")) or ""
-        title, _, rest = about.partition("\n\n")
-        parts.append(f"## {joined(title).rstrip('.')}\n")
-        parts += [f"{paragraphs(rest)}\n"] if rest else []
-        for kind in kinds:
+    explained = set()
+    for family in FAMILIES:
+        parts.append(f"## {family.capitalize()}\n")
+        for kind, module in MODULES.items():
             found = find(kind)
             assert found is not None
+            if found.family != family:
+                continue
+            _, _, about = (getdoc(import_module(f"paramcount.layers.{module}")) or "").partition("\n\n")
+            if about and module not in explained:
+                explained.add(module)
+                parts.append(f"{paragraphs(about)}\n")
             parts.append(section(found))
     parts.append(BLOCKS)
     for name in sorted(shipped()):

@@ -13,6 +13,7 @@ class Elementwise(Layer):
     Work(macs=0, elementwise=401408)
     """
 
+    family = "activation"
     examples = (({}, (3, 4, 5)), ({}, ()))
     operations: ClassVar[int] = 1
 
@@ -147,6 +148,8 @@ class Softplus(Elementwise, kind="softplus"):
 class Exp(Elementwise, kind="exp"):
     """The exponential. One elementwise operation per element."""
 
+    family = "elementwise"
+
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
 
@@ -155,6 +158,8 @@ class Exp(Elementwise, kind="exp"):
 
 class Abs(Elementwise, kind="abs"):
     """The absolute value. One elementwise operation per element."""
+
+    family = "elementwise"
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp

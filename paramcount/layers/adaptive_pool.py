@@ -16,6 +16,8 @@ class AdaptivePool(Layer):
         PerAxis(none=True), doc="the result's size on each axis; `none` keeps an axis"
     )
 
+    family = "pooling"
+
     def setting(self, *inputs: Shape) -> str:
         sizes = self.size if isinstance(self.size, tuple) else (self.size,)
         return "×".join("–" if size is None else str(size) for size in sizes)

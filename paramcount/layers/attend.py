@@ -47,6 +47,7 @@ class Attend(Layer, kind="attend"):
         Whole(none=True), None, doc="the numbers kept for each token in generation; keys and values unless given"
     )
 
+    family = "attention"
     by_name = ("query", "key", "value", "position", "regions", "causal", "window", "scale", "softcap", "cache")
     takes_prev = False
     examples = (

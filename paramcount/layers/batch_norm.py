@@ -26,6 +26,7 @@ class BatchNorm(Layer, kind="batch_norm"):
     eps: float = field(Number(at_least=0), 1e-5, doc="a small number added to the variance, against division by zero")
     affine: bool = field(Flag(), True, doc="whether a scale and a bias for each channel are learned")
 
+    family = "normalization"
     by_name = ("eps", "affine")
     examples = (({}, (5, 4, 3)), ({"affine": False}, (6, 2)), ({"eps": 1e-3}, (7,)), ({}, (2, 3, 4, 2)))
 

@@ -20,6 +20,7 @@ class Clamp(Elementwise, kind="clamp"):
     low: Any = field(Number(none=True), None, doc="the smallest value that stays; without it there is no lower bound")
     high: Any = field(Number(none=True), None, doc="the largest value that stays; without it there is no upper bound")
 
+    family = "elementwise"
     by_name = ("low", "high")
     examples = (({"low": -0.5, "high": 0.5}, (3, 4, 5)), ({"high": 0.1}, (6,)), ({"low": 0}, ()))
 

@@ -35,6 +35,7 @@ class Conv(Layer, kind="conv"):
     bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
     weight_norm: bool = field(Flag(), False, doc="whether the kernel's direction and length are learned separately")
 
+    family = "convolution"
     by_name = ("dilation", "groups", "bias", "weight_norm")
     examples = (
         ({"out": 8, "kernel": 3}, (9, 9, 6)),

@@ -39,6 +39,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
     groups: int = field(Whole(), 1, doc="how many groups the channels are divided into")
     bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
 
+    family = "convolution"
     by_name = ("output_padding", "dilation", "groups", "bias")
     examples = (
         ({"out": 3, "kernel": 2, "stride": 2}, (5, 4, 6)),

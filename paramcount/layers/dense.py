@@ -33,6 +33,7 @@ class Dense(Layer, kind="dense"):
     tied: str | None = field(Key(none=True), None, doc="the name of the embedding whose table is the matrix")
     weight_norm: bool = field(Flag(), False, doc="whether the matrix's direction and length are learned separately")
 
+    family = "dense"
     by_name = ("bias", "tied", "weight_norm")
     examples = (
         ({"out": 5}, (7,)),

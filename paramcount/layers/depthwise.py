@@ -32,6 +32,7 @@ class Depthwise(Layer, kind="depthwise"):
     dilation: int | Sequence[int] = field(PerAxis(), 1, doc="the step between the elements of a window")
     bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
 
+    family = "convolution"
     by_name = ("dilation", "bias")
     examples = (
         ({"kernel": 3}, (7, 7, 5)),

@@ -28,6 +28,7 @@ class Einsum(Layer, kind="einsum"):
     pattern: str = field(Text(), doc="the axes of each value and of the result: `t d, s d -> t s`")
     paths: Any = field(ValuePaths(), doc="the paths of the values, in the order of the pattern")
 
+    family = "contraction"
     by_name = ("pattern", "paths")
     takes_prev = False
     examples = (

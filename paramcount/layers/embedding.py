@@ -19,6 +19,7 @@ class Embedding(Layer, kind="embedding"):
     vocab: int = field(Whole(), doc="the number of different tokens, one row of the table for each")
     out: int = field(Whole(), doc="the width of a row")
 
+    family = "embedding"
     examples = (
         ({"vocab": 11, "out": 4}, Shape((5,), "tokens")),
         ({"vocab": 3, "out": 2}, Shape((4, 6), "tokens")),

@@ -15,6 +15,7 @@ class GlobalPool(Layer, kind="global_pool"):
     64000
     """
 
+    family = "pooling"
     examples = (({}, (4, 5, 3)), ({}, (6, 2)), ({}, (2, 3, 4, 5)))
 
     def output_shape(self, x: Shape) -> Shape:

@@ -15,6 +15,26 @@ from paramcount.numbers.arithmetic import Size, product
 LAYOUTS = {"features": 1, "sequence": 2, "image": 3, "volume": 4, "tokens": 1}
 BY_RANK = {1: "features", 2: "sequence", 3: "image", 4: "volume"}
 ROLES = ("weight", "table", "bias", "norm", "buffer")
+FAMILIES = (
+    "convolution",
+    "dense",
+    "embedding",
+    "parameter",
+    "contraction",
+    "normalization",
+    "activation",
+    "elementwise",
+    "pooling",
+    "shape",
+    "resampling",
+    "regularization",
+    "recurrent",
+    "state space",
+    "attention",
+    "position",
+    "merge",
+    "routing",
+)
 
 
 @dataclass(frozen=True)
@@ -139,6 +159,7 @@ class Layer(Item, ABC):
     activation: Any = field(Kind(none=True), None, doc="an activation after the layer and its norm, such as `relu`")
 
     kind: ClassVar[str] = ""
+    family: ClassVar[str] = ""  # one of FAMILIES
     examples: ClassVar[tuple[tuple, ...]] = ()  # (settings, input shape, ...): what the contract test runs
     takes_prev: ClassVar[bool] = True  # whether the value that arrives is the first input
     by_name: ClassVar[tuple[str, ...]] = ()  # fields that have no place in a positional list

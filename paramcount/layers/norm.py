@@ -30,6 +30,7 @@ class LayerNorm(Layer, kind="layer_norm"):
     affine: bool = field(Flag(), True, doc="whether a scale for each channel (and with `bias` a bias) is learned")
     bias: bool = field(Flag(), True, doc="whether a bias for each channel is learned; only with `affine`")
 
+    family = "normalization"
     by_name = ("eps", "affine", "bias")
     examples = (({}, (5, 6)), ({"bias": False}, (4, 3, 6)), ({"affine": False, "eps": 1e-6}, (7,)))
 
@@ -61,6 +62,7 @@ class GroupNorm(Layer, kind="group_norm"):
     eps: float = field(Number(at_least=0), 1e-5, doc="a small number added to the variance, against division by zero")
     affine: bool = field(Flag(), True, doc="whether a scale and a bias for each channel are learned")
 
+    family = "normalization"
     by_name = ("eps", "affine")
     examples = (
         ({"groups": 2}, (5, 4, 6)),
@@ -103,6 +105,7 @@ class InstanceNorm(Layer, kind="instance_norm"):
     eps: float = field(Number(at_least=0), 1e-5, doc="a small number added to the variance, against division by zero")
     affine: bool = field(Flag(), True, doc="whether a scale and a bias for each channel are learned")
 
+    family = "normalization"
     by_name = ("eps", "affine")
     examples = (({}, (5, 4, 3)), ({"affine": False}, (6, 2)), ({"eps": 1e-3}, (2, 3, 4, 2)))
 
@@ -141,6 +144,7 @@ class RmsNorm(Layer, kind="rms_norm"):
     )
     affine: bool = field(Flag(), True, doc="whether a scale for each channel is learned")
 
+    family = "normalization"
     by_name = ("eps", "affine")
     examples = (({}, (5, 6)), ({"affine": False}, (4, 3, 6)), ({"eps": 1e-5}, (7,)))
 

@@ -23,6 +23,7 @@ class Parameter(Layer, kind="parameter"):
         Word("normal", "zeros", "ones"), "normal", doc="the initial values: `normal` (deviation 0.02), `zeros`, `ones`"
     )
 
+    family = "parameter"
     takes_prev: ClassVar[bool] = False
     by_name = ("init",)
     examples = (

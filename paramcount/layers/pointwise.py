@@ -26,6 +26,7 @@ class Pointwise(Layer, kind="pointwise"):
     groups: int = field(Whole(), 1, doc="how many groups the channels are divided into")
     bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
 
+    family = "convolution"
     by_name = ("groups", "bias")
     examples = (
         ({"out": 6}, (5, 4, 3)),

@@ -30,6 +30,7 @@ class MaxPool(Layer, kind="max_pool"):
     ceil: bool = field(Flag(), False, doc="whether a last window that hangs over the edge counts")
     dilation: int | tuple[int, ...] = field(PerAxis(), 1, doc="the step between the elements of a window")
 
+    family = "pooling"
     by_name = ("ceil", "dilation")
     examples = (
         ({"kernel": 2}, (6, 7, 3)),
@@ -78,6 +79,7 @@ class AvgPool(Layer, kind="avg_pool"):
     ceil: bool = field(Flag(), False, doc="whether a last window that hangs over the edge counts")
     count_pad: bool = field(Flag(), True, doc="whether the mean includes the zeros of the padding")
 
+    family = "pooling"
     by_name = ("ceil", "count_pad")
     examples = (
         ({"kernel": 2}, (6, 7, 3)),

@@ -21,6 +21,7 @@ class Rearrange(Layer, kind="rearrange"):
     pattern: str = field(Text(), doc="the axes before and after, in einops' notation: `t (h d) -> t h d`")
     sizes: Any = field(AxisSizes(), (), doc="the sizes of axes that do not follow from the value, such as `h: 8`")
 
+    family = "shape"
     by_name = ("sizes",)
     examples = (
         ({"pattern": "t (h d) -> t h d", "sizes": {"h": 2}}, (3, 8)),

@@ -30,6 +30,7 @@ class Recurrent(Layer):
     biases: int = field(Whole(at_least=0), 2, doc="bias vectors per gate: 2 as in PyTorch, 1 as in Keras, or 0")
     state: Any = field(ValuePath(none=True), None, doc="the path of the first state; zeros unless given")
 
+    family = "recurrent"
     by_name = ("bidirectional", "biases", "state")
     gates: ClassVar[int]
     updates: ClassVar[int]  # operations per hidden unit and step, once the gates' sums are there

@@ -15,6 +15,7 @@ class Identity(Layer, kind="identity"):
     '7×7×64'
     """
 
+    family = "elementwise"
     examples = (({}, (3, 4, 5)), ({}, Shape((6,), "tokens")))
 
     def output_shape(self, x: Shape) -> Shape:
@@ -40,6 +41,7 @@ class Scale(Layer, kind="scale"):
 
     factor: float = field(Number(), doc="the number that every element is multiplied by")
 
+    family = "elementwise"
     examples = (({"factor": 0.5}, (3, 4)), ({"factor": 16}, ()))
 
     def setting(self, *inputs: Shape) -> str:
@@ -64,6 +66,8 @@ class Omission(Layer):
     """What is left out at random in training, and does nothing in inference, which is what is counted."""
 
     rate: float = field(Number(0, 1), doc="the probability that values are dropped")
+
+    family = "regularization"
 
     def setting(self, *inputs: Shape) -> str:
         return str(self.rate)

@@ -34,6 +34,7 @@ class Relative(Layer, kind="relative"):
     causal: bool = field(Flag(), False, doc="whether keys after a query get no buckets of their own")
     max_distance: int = field(Whole(), 128, doc="the distance from which on all share the last bucket")
 
+    family = "position"
     by_name = ("grid", "query", "key", "causal", "max_distance")
     examples = (
         ({"grid": 3}, (25, 2)),
@@ -124,6 +125,7 @@ class Alibi(Layer, kind="alibi"):
 
     heads: int = field(Whole(), doc="the number of heads, each with a slope of its own")
 
+    family = "position"
     examples = (({"heads": 4}, (5, 3)), ({"heads": 3}, (1, 2)), ({"heads": 12}, (4, 6)))
 
     def setting(self, *inputs: Shape) -> str:
@@ -167,6 +169,7 @@ class Offsets(Layer, kind="offsets"):
 
     grid: int | Sequence[int] = field(PerAxis(), doc="the size of the window, a number or [h, w]")
 
+    family = "position"
     takes_prev = False
     examples = (({"grid": 3},), ({"grid": (2, 4)},), ({"grid": 1},))
 

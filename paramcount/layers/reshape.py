@@ -19,6 +19,7 @@ class Flatten(Layer, kind="flatten"):
     '25088'
     """
 
+    family = "shape"
     examples = (({}, (3, 4, 5)), ({}, (6,)))
 
     def output_shape(self, x: Shape) -> Shape:
@@ -49,6 +50,7 @@ class Reshape(Layer, kind="reshape"):
         Sizes(at_least=-1), doc="the new sizes; one of them may be -1, which follows from the others"
     )
 
+    family = "shape"
     examples = (
         ({"sizes": (4, 5, 3)}, (20, 3)),
         ({"sizes": (-1, 6)}, (4, 3, 2)),
@@ -92,6 +94,7 @@ class Transpose(Layer, kind="transpose"):
 
     axes: Sequence[int] = field(Sizes(at_least=0), doc="the old axes in their new order, counted from 0")
 
+    family = "shape"
     examples = (({"axes": (1, 0)}, (4, 3)), ({"axes": (2, 0, 1)}, (2, 3, 4)))
 
     def setting(self, *inputs: Shape) -> str:

@@ -44,6 +44,7 @@ class Upsample(Layer, kind="upsample"):
     )
     align_corners: bool = field(Flag(), False, doc="whether the first and last positions coincide; only for `bilinear`")
 
+    family = "resampling"
     by_name = ("size", "align_corners")
     examples = (
         ({}, (3, 4, 2)),
@@ -110,6 +111,7 @@ class PixelShuffle(Layer, kind="pixel_shuffle"):
 
     factor: int = field(Whole(), 2, doc="how many times as high and wide the image becomes")
 
+    family = "resampling"
     examples = (({}, (3, 4, 8)), ({"factor": 3}, (2, 3, 9)))
 
     def setting(self, *inputs: Shape) -> str:

@@ -24,6 +24,7 @@ class LocalResponseNorm(Layer, kind="local_response_norm"):
     beta: float = field(Number(), 0.75, doc="the exponent of the divisor")
     offset: float = field(Number(), 1.0, doc="what is added to the mean square")
 
+    family = "normalization"
     by_name = ("alpha", "beta", "offset")
     examples = (({}, (3, 4, 7)), ({"size": 4, "alpha": 0.1, "offset": 2}, (5, 6)), ({"size": 3}, (8,)))
 
@@ -62,6 +63,7 @@ class L2Norm(Layer, kind="l2_norm"):
 
     eps: float = field(Number(at_least=0), 1e-12, doc="the smallest length that is divided by")
 
+    family = "normalization"
     by_name = ("eps",)
     examples = (({}, (5,)), ({"eps": 1e-6}, (4, 3)), ({}, (2, 3, 4)))
 

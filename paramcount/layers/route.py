@@ -34,6 +34,7 @@ class Router(Layer, kind="router"):
     correction: bool = field(Flag(), False, doc="whether a buffer corrects the scores that choose")
     normalize: bool = field(Flag(), True, doc="whether the weights of a token sum to 1")
 
+    family = "routing"
     by_name = ("experts", "top_k", "router", "groups", "top_groups", "correction", "normalize")
     examples = (
         ({"experts": 4, "top_k": 2}, (5, 6)),
@@ -104,6 +105,7 @@ class Combine(Layer, kind="combine"):
     24576
     """
 
+    family = "routing"
     examples = (
         ({}, (5, 2), (5, 2, 6)),
         ({}, (3,), (3, 4, 6)),

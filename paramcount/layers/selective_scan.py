@@ -27,6 +27,7 @@ class SelectiveScan(Layer, kind="selective_scan"):
     write: Any = field(ValuePath(), doc="the path of what writes to the state, (T, state)")
     read: Any = field(ValuePath(), doc="the path of what reads the state, (T, state)")
 
+    family = "state space"
     by_name = ("step", "write", "read")
     examples = (
         ({"step": "dt", "write": "B", "read": "C"}, (5, 4), (5, 4), (5, 3), (5, 3)),

@@ -25,6 +25,7 @@ class Split(Layer, kind="split"):
     parts: int | Sequence[int] = field(Parts(), doc="a number of equal parts, or the list of their sizes")
     axis: int = field(Whole(at_least=None), -1, doc="the axis that is cut; -1 is the last")
 
+    family = "shape"
     by_name = ("axis",)
     examples = (
         ({"parts": 3}, (4, 6)),
@@ -76,6 +77,7 @@ class Slice(Layer, kind="slice"):
     start: int = field(Whole(at_least=0), 0, doc="the first position that is kept")
     axis: int = field(Whole(at_least=None), 0, doc="the axis that is cut; -1 is the last")
 
+    family = "shape"
     examples = (
         ({"stop": 3}, (5, 4)),
         ({"stop": 4, "start": 1, "axis": -1}, (3, 2, 5)),
@@ -117,6 +119,7 @@ class Pick(Layer, kind="pick"):
     index: int = field(Whole(at_least=None), 0, doc="the position that is taken; -1 is the last")
     axis: int = field(Whole(at_least=None), 0, doc="the axis that goes; -1 is the last")
 
+    family = "shape"
     examples = (({}, (5, 4)), ({"index": -2, "axis": -1}, (3, 2, 5)), ({}, (4,)))
 
     def setting(self, *inputs: Shape) -> str:
@@ -156,6 +159,7 @@ class Roll(Layer, kind="roll"):
         Sizes(at_least=None), doc="how far each of the leading axes is shifted; negative numbers shift to the front"
     )
 
+    family = "shape"
     examples = (({"shifts": (-1, 2)}, (4, 5, 3)), ({"shifts": (7,)}, (4, 2)))
 
     def setting(self, *inputs: Shape) -> str:
@@ -190,6 +194,7 @@ class Pad(Layer, kind="pad"):
         Pairs(at_least=0), doc="how many zeros are added [before, after] every axis"
     )
 
+    family = "shape"
     examples = (({"padding": ((1, 2), (0, 1), (0, 0))}, (4, 5, 3)), ({"padding": ((0, 3),)}, Shape((4,), "tokens")))
 
     def setting(self, *inputs: Shape) -> str:
@@ -226,6 +231,7 @@ class Crop(Layer, kind="crop"):
         Pairs(at_least=0), doc="how many positions are cut off [before, after] every axis"
     )
 
+    family = "shape"
     examples = (({"margins": ((1, 2), (0, 1), (0, 0))}, (4, 5, 3)), ({"margins": ((0, 3),)}, Shape((4,), "tokens")))
 
     def setting(self, *inputs: Shape) -> str:

@@ -34,6 +34,7 @@ class Rope(Layer, kind="rope"):
     high: float = field(Number(), 4, doc="turns in `original` positions above which an element is fast")
     original: int = field(Whole(), 8192, doc="the context length, in positions, of the original training")
 
+    family = "position"
     by_name = ("dims", "factor", "low", "high", "original")
     examples = (
         ({}, (5, 4)),
@@ -100,6 +101,7 @@ class Sinusoidal(Layer, kind="sinusoidal"):
 
     out: int = field(Whole(), doc="the features of the result: half sines, half cosines")
 
+    family = "position"
     examples = (({"out": 8}, (1,)), ({"out": 6}, (5,)), ({"out": 4}, Shape((3,), "tokens")))
 
     def setting(self, *inputs: Shape) -> str:

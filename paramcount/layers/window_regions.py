@@ -25,6 +25,7 @@ class Regions(Layer, kind="regions"):
     window: int | Sequence[int] = field(PerAxis(), doc="the size of the windows, one number or one for each axis")
     shift: int | Sequence[int] = field(PerAxis(at_least=0), doc="how far the image is rolled back on each axis")
 
+    family = "position"
     by_name = ("window", "shift")
     examples = (
         ({"window": 2, "shift": 1}, (4, 6, 3)),

@@ -26,8 +26,9 @@ from paramcount.layers import Contraction, Layer, Param, Shape, Whole, Work, fie
 class Bilinear(Layer, kind="KIND"):
     """x W xᵀ for each of `out` matrices W."""
 
-    out: int = field(Whole())
+    out: int = field(Whole(), doc="the number of matrices")
 
+    family = "contraction"
     examples = (({"out": 3}, (4,)),)
 
     def output_shape(self, x: Shape) -> Shape:
@@ -197,12 +198,15 @@ def test_an_entry_point_does_not_replace_a_kind(written, tmp_path, monkeypatch):
     assert plugin.from_entry_point("conv") is None
 
 
+ASSIGNED = ' = field(Whole(), doc="the number of matrices")'
+
+
 @pytest.mark.parametrize(
     "before, after, message, hint",
     [
         ("@dataclass(frozen=True)\n", "", "`Bilinear` has arguments and is no dataclass", "`@dataclass(frozen=True)`"),
         ("def work(", "def cost(", "`Bilinear` has no method `work`", "output_shape, params, work and forward"),
-        (" = field(Whole())", "", "`out` of the layer `Bilinear` does not say what it takes", "field(Whole())"),
+        (ASSIGNED, "", "`out` of the layer `Bilinear` does not say what it takes", "field(Whole())"),
     ],
 )
 def test_a_class_that_is_no_layer(written, before, after, message, hint):

@@ -5,7 +5,7 @@ the input and both figures.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import jax
@@ -17,7 +17,7 @@ from paramcount.backend.run.inputs import abstract
 from paramcount.backend.trace.walker import count_macs, used_inputs
 from paramcount.errors import ParamcountError, Undecided
 from paramcount.layers.fields import Padding, Whole
-from paramcount.layers.layer import ROLES, Layer, Shape
+from paramcount.layers.layer import FAMILIES, ROLES, Layer, Shape
 from paramcount.numbers.arithmetic import Column
 
 INITIALIZERS = ("fan_in", "normal", "zeros", "ones", "log_range")
@@ -27,14 +27,24 @@ Variant = tuple[Layer, tuple[Shape, ...]]
 
 
 def check_layer(layer_class: type[Layer]) -> None:
-    """Checks every example of a layer class; raises AssertionError at the first breach.
+    """Checks what a layer class says of itself, and every example; raises AssertionError at the first breach.
 
     >>> from paramcount.layers.dense import Dense
     >>> check_layer(Dense)
     """
-    assert layer_class.examples, f"{layer_class.__name__} has no examples"
+    check_description(layer_class)
     for layer, shapes in examples(layer_class):
         check_example(layer, *shapes)
+
+
+def check_description(layer_class: type[Layer]) -> None:
+    """A layer has examples, belongs to a known family, and says what each of its arguments means."""
+    name, family = layer_class.__name__, layer_class.family
+    assert layer_class.examples, f"{name} has no examples"
+    assert family in FAMILIES, f"{name} is of the family {family!r}, which is none of {FAMILIES}"
+    for each in fields(layer_class):
+        doc = each.metadata.get("doc")
+        assert doc and doc.strip(), f"{name} does not say what {each.name} means: `field(..., doc=...)`"
 
 
 def examples(layer_class: type[Layer]) -> Iterator[Variant]:
