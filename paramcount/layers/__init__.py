@@ -27,7 +27,7 @@ from paramcount.layers.fields import (
     Word,
     field,
 )
-from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work, along, registry
+from paramcount.layers.layer import Contraction, Free, Layer, Param, ParameterFree, Shape, Work, along, registry
 from paramcount.numbers.arithmetic import (
     Size,
     ceil_div,
@@ -50,6 +50,7 @@ __all__ = [
     "Check",
     "Contraction",
     "Flag",
+    "Free",
     "Key",
     "Kind",
     "Layer",
@@ -57,6 +58,7 @@ __all__ = [
     "Padding",
     "Pairs",
     "Param",
+    "ParameterFree",
     "Parts",
     "PerAxis",
     "Shape",

@@ -3,10 +3,10 @@
 from typing import Any, ClassVar
 
 from paramcount.layers._accept import has_channels, has_numbers
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import ParameterFree, Shape, Work
 
 
-class Elementwise(Layer):
+class Elementwise(ParameterFree):
     """A function of each element of any value but tokens: no parameters, and one elementwise operation per element.
 
     >>> Relu().work(Shape.of(112, 112, 32))
@@ -20,9 +20,6 @@ class Elementwise(Layer):
     def output_shape(self, x: Shape) -> Shape:
         has_numbers(x, self.kind)
         return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, x: Shape) -> Work:
         return Work(0, self.operations * x.elements)

@@ -5,11 +5,11 @@ from typing import Any
 
 from paramcount.layers._accept import spatial_axes
 from paramcount.layers.fields import PerAxis, field
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import ParameterFree, Shape, Work, along
 
 
 @dataclass(frozen=True)
-class AdaptivePool(Layer):
+class AdaptivePool(ParameterFree):
     """What adaptive pools have in common: their bins, and what these cost."""
 
     size: int | tuple[int | None, ...] | None = field(
@@ -26,9 +26,6 @@ class AdaptivePool(Layer):
         axes = along("size", self.size, spatial_axes(x, self.kind))
         sizes = [old if new is None else new for old, new in zip(x.spatial, axes, strict=True)]
         return Shape((*sizes, x.channels), x.layout)
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, x: Shape) -> Work:
         return Work(0, x.elements + self.output_shape(x).elements)

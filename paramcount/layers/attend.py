@@ -5,14 +5,14 @@ from typing import Any
 
 from paramcount.errors import ShapeError
 from paramcount.layers.fields import Flag, Number, ValuePath, Whole, field
-from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.layers.layer import Contraction, ParameterFree, Shape, Work
 from paramcount.numbers.arithmetic import Size, decide, maximum, minimum, product, require
 
 PATHS = {"query": "q", "key": "k", "value": "v"}
 
 
 @dataclass(frozen=True)
-class Attend(Layer, kind="attend"):
+class Attend(ParameterFree, kind="attend"):
     """Each query's mean of the values, weighted by softmax(scale · query · key + position), head by head.
 
     Of queries (T, H, D), keys (S, K, D) and values (S, K, E) it makes (T, H, E); K divides H, and each of the K
@@ -121,9 +121,6 @@ class Attend(Layer, kind="attend"):
         rest = iter(others)
         position = None if self.position is None else next(rest)
         return position, None if self.regions is None else next(rest)
-
-    def params(self, *inputs: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, *inputs: Shape) -> Work:
         scores, mix = self.contractions(*inputs)

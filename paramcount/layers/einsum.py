@@ -8,14 +8,14 @@ from typing import Any
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.layers._accept import has_numbers
 from paramcount.layers.fields import Text, ValuePaths, field
-from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.layers.layer import Contraction, ParameterFree, Shape, Work
 from paramcount.numbers.arithmetic import Size, product, require
 
 Axes = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Einsum(Layer, kind="einsum"):
+class Einsum(ParameterFree, kind="einsum"):
     """The sum of products of several values over axes named by a pattern, `t d, s d -> t s`; `d, d ->` is a scalar.
 
     MACs: the product of all the axes' sizes. More than two values are contracted from left to right, a pair at a
@@ -46,9 +46,6 @@ class Einsum(Layer, kind="einsum"):
         _, result = parse(self.pattern)
         sizes = self.sizes(*inputs)
         return Shape.of(*(sizes[axis] for axis in result))
-
-    def params(self, *inputs: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, *inputs: Shape) -> Work:
         macs = 0

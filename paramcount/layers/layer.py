@@ -242,6 +242,20 @@ def arguments_of(layer: type) -> str:
     return "\n".join(f"    {name}: {docs[name]}" for name in order)
 
 
+class ParameterFree(Layer):
+    """A layer without parameters; its work is its own."""
+
+    def params(self, *inputs: Shape) -> dict[str, Param]:
+        return {}
+
+
+class Free(ParameterFree):
+    """A layer that costs nothing: no parameters, no multiply-accumulates, no elementwise operations."""
+
+    def work(self, *inputs: Shape) -> Work:
+        return Work()
+
+
 def along(name: str, value: Any, axes: int) -> tuple:
     """A per-axis argument as a tuple with one entry for each of `axes` axes."""
     if not isinstance(value, tuple):

@@ -7,12 +7,12 @@ from paramcount.errors import ShapeError
 from paramcount.layers._accept import spatial_axes
 from paramcount.layers._window import describe, paddings
 from paramcount.layers.fields import Flag, Padding, PerAxis, field
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import ParameterFree, Shape, Work, along
 from paramcount.numbers.arithmetic import Size, ceil_div, maximum, minimum, product, require, where
 
 
 @dataclass(frozen=True)
-class MaxPool(Layer, kind="max_pool"):
+class MaxPool(ParameterFree, kind="max_pool"):
     """The largest of each window, over one, two or three spatial axes; the stride is the kernel unless given.
 
     With `ceil`, a last window that hangs over counts, if it starts in the input or the padding before it. No
@@ -47,9 +47,6 @@ class MaxPool(Layer, kind="max_pool"):
     def output_shape(self, x: Shape) -> Shape:
         return pooled(x, self, self.dilation)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
     def work(self, x: Shape) -> Work:
         return Work(0, product(along("kernel", self.kernel, x.rank - 1)) * self.output_shape(x).elements)
 
@@ -61,7 +58,7 @@ class MaxPool(Layer, kind="max_pool"):
 
 
 @dataclass(frozen=True)
-class AvgPool(Layer, kind="avg_pool"):
+class AvgPool(ParameterFree, kind="avg_pool"):
     """The mean of each window, over one, two or three spatial axes; the stride is the kernel unless given.
 
     Padding counts as zeros, unless `count_pad` is false; what hangs over by `ceil` never counts. No MACs;
@@ -94,9 +91,6 @@ class AvgPool(Layer, kind="avg_pool"):
 
     def output_shape(self, x: Shape) -> Shape:
         return pooled(x, self, 1)
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)

@@ -5,10 +5,10 @@ from typing import Any
 
 from paramcount.layers._accept import has_numbers
 from paramcount.layers.fields import Number, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import Free, ParameterFree, Shape, Work
 
 
-class Identity(Layer, kind="identity"):
+class Identity(Free, kind="identity"):
     """The value as it is. Costs nothing.
 
     >>> str(Identity().output_shape(Shape.of(7, 7, 64)))
@@ -21,18 +21,12 @@ class Identity(Layer, kind="identity"):
     def output_shape(self, x: Shape) -> Shape:
         return x
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return x
 
 
 @dataclass(frozen=True)
-class Scale(Layer, kind="scale"):
+class Scale(ParameterFree, kind="scale"):
     """The value times a number. One elementwise operation per element.
 
     >>> Scale(0.5).work(Shape.of(197, 768)).elementwise
@@ -51,9 +45,6 @@ class Scale(Layer, kind="scale"):
         has_numbers(x, "scale")
         return x
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
     def work(self, x: Shape) -> Work:
         return Work(0, x.elements)
 
@@ -62,7 +53,7 @@ class Scale(Layer, kind="scale"):
 
 
 @dataclass(frozen=True)
-class Omission(Layer):
+class Omission(Free):
     """What is left out at random in training, and does nothing in inference, which is what is counted."""
 
     rate: float = field(Number(0, 1), doc="the probability that values are dropped")
@@ -75,12 +66,6 @@ class Omission(Layer):
     def output_shape(self, x: Shape) -> Shape:
         has_numbers(x, self.kind)
         return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
 
 @dataclass(frozen=True)

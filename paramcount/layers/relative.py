@@ -7,12 +7,12 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layers.fields import Flag, PerAxis, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import Free, Shape, along
 from paramcount.numbers.arithmetic import Size, require
 
 
 @dataclass(frozen=True)
-class Relative(Layer, kind="relative"):
+class Relative(Free, kind="relative"):
     """A table with a row for each distance and a column for each head, as the biases (heads, queries, keys).
 
     With `grid`, a number or [h, w], the positions are those of a window and the table has (2h - 1) · (2w - 1) rows,
@@ -78,12 +78,6 @@ class Relative(Layer, kind="relative"):
         require(rows == distances, message, rows, height, width, distances, error=ShapeError, argument="grid")
         return Shape((heads, height * width, height * width))
 
-    def params(self, table: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, table: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], table: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
 
@@ -111,7 +105,7 @@ class Relative(Layer, kind="relative"):
 
 
 @dataclass(frozen=True)
-class Alibi(Layer, kind="alibi"):
+class Alibi(Free, kind="alibi"):
     """Attention with linear biases: minus the distance of a query and a key, steeper or flatter for each of the heads.
 
     Of a sequence (T, D) it makes the biases (heads, T, T), by T alone. The slopes of n heads, a power of two, are
@@ -139,12 +133,6 @@ class Alibi(Layer, kind="alibi"):
             )
         return Shape((self.heads, x.sizes[0], x.sizes[0]))
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
 
@@ -156,7 +144,7 @@ class Alibi(Layer, kind="alibi"):
 
 
 @dataclass(frozen=True)
-class Offsets(Layer, kind="offsets"):
+class Offsets(Free, kind="offsets"):
     """A source of every distance in a window, on a logarithmic scale from -1 to 1: ((2h - 1) · (2w - 1), 2).
 
     A small network of dense layers makes the table for `relative` of it, as in Swin v2. It ignores the value that
@@ -180,12 +168,6 @@ class Offsets(Layer, kind="offsets"):
         height, width = along("grid", self.grid, 2)
         distances: Size = (2 * height - 1) * (2 * width - 1)
         return Shape.of(distances, 2)
-
-    def params(self) -> dict[str, Param]:
-        return {}
-
-    def work(self) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], *, context: Any) -> Any:
         from jax import numpy as jnp

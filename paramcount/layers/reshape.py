@@ -8,11 +8,11 @@ from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.layers._accept import has_channels
 from paramcount.layers._pattern import rearranged
 from paramcount.layers.fields import Sizes, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import Free, Shape
 from paramcount.numbers.arithmetic import Size, exact_div, product, require
 
 
-class Flatten(Layer, kind="flatten"):
+class Flatten(Free, kind="flatten"):
     """All elements along one axis, in their order (channels last). Costs nothing.
 
     >>> str(Flatten().output_shape(Shape.of(7, 7, 512)))
@@ -26,18 +26,12 @@ class Flatten(Layer, kind="flatten"):
         has_channels(x, "flatten")
         return Shape.of(x.elements)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return x.reshape(-1)
 
 
 @dataclass(frozen=True)
-class Reshape(Layer, kind="reshape"):
+class Reshape(Free, kind="reshape"):
     """The elements in their order, in axes of other sizes; one size may be -1 and follows from the others.
 
     Costs nothing. `rearrange` also names the axes, and moves them.
@@ -74,18 +68,12 @@ class Reshape(Layer, kind="reshape"):
         rest = exact_div(x.elements, known, "{} elements do not divide by {}", error=ShapeError, argument="sizes")
         return rearranged(x, *(rest if follows(size) else size for size in self.sizes))
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return x.reshape(self.sizes)
 
 
 @dataclass(frozen=True)
-class Transpose(Layer, kind="transpose"):
+class Transpose(Free, kind="transpose"):
     """The axes in another order, each given by its place from 0. Costs nothing.
 
     >>> str(Transpose([1, 0]).output_shape(Shape.of(49, 64)))
@@ -108,12 +96,6 @@ class Transpose(Layer, kind="transpose"):
                 argument="axes",
             )
         return rearranged(x, *(x.sizes[axis] for axis in self.axes))
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return x.transpose(self.axes)

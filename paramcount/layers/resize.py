@@ -6,7 +6,7 @@ from typing import Any
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layers._accept import spatial_axes
 from paramcount.layers.fields import Check, Flag, Number, PerAxis, Whole, Word, field, whole_number
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import Free, ParameterFree, Shape, Work, along
 from paramcount.numbers.arithmetic import Size, exact_div, require
 
 
@@ -26,7 +26,7 @@ class Factor(Check):
 
 
 @dataclass(frozen=True)
-class Upsample(Layer, kind="upsample"):
+class Upsample(ParameterFree, kind="upsample"):
     """The spatial axes made `factor` times as long (rounded down), or of the length `size`, which goes before.
 
     `bilinear` is linear interpolation along one to three axes; `align_corners` lets first and last positions fall
@@ -75,9 +75,6 @@ class Upsample(Layer, kind="upsample"):
             require(new >= 1, "nothing is left of an axis of {}", old, error=ShapeError, argument="factor")
         return Shape((*sizes, x.channels), x.layout)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
     def work(self, x: Shape) -> Work:
         per_element = 3 * (x.rank - 1) if self.method == "bilinear" else 0
         return Work(0, per_element * self.output_shape(x).elements)
@@ -99,7 +96,7 @@ class Upsample(Layer, kind="upsample"):
 
 
 @dataclass(frozen=True)
-class PixelShuffle(Layer, kind="pixel_shuffle"):
+class PixelShuffle(Free, kind="pixel_shuffle"):
     """An image `factor` times as high and wide, from `factor`² times as many channels.
 
     Channel c · factor² + i · factor + j becomes channel c of the pixel in row i and column j. Costs nothing.
@@ -124,12 +121,6 @@ class PixelShuffle(Layer, kind="pixel_shuffle"):
         channels = exact_div(x.channels, self.factor * self.factor, message, error=ShapeError, argument="factor")
         height, width = x.spatial
         return Shape((height * self.factor, width * self.factor, channels), x.layout)
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         height, width, _ = x.shape

@@ -5,11 +5,11 @@ from typing import Any
 
 from paramcount.layers._accept import has_channels
 from paramcount.layers.fields import Number, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import ParameterFree, Shape, Work
 
 
 @dataclass(frozen=True)
-class LocalResponseNorm(Layer, kind="local_response_norm"):
+class LocalResponseNorm(ParameterFree, kind="local_response_norm"):
     """x / (offset + alpha · mean of x² over `size` neighbouring channels) ** beta, the mean as if padded by zeros.
 
     Elementwise: size + 4 per element: square, size - 1 additions, scale, offset, power, divide.
@@ -35,9 +35,6 @@ class LocalResponseNorm(Layer, kind="local_response_norm"):
         has_channels(x, "local_response_norm")
         return x
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
     def work(self, x: Shape) -> Work:
         return Work(0, (self.size + 4) * x.elements)
 
@@ -52,7 +49,7 @@ class LocalResponseNorm(Layer, kind="local_response_norm"):
 
 
 @dataclass(frozen=True)
-class L2Norm(Layer, kind="l2_norm"):
+class L2Norm(ParameterFree, kind="l2_norm"):
     """The last axis at length 1: x / max(√Σx², eps).
 
     Elementwise: 3 per element: square, sum, divide.
@@ -70,9 +67,6 @@ class L2Norm(Layer, kind="l2_norm"):
     def output_shape(self, x: Shape) -> Shape:
         has_channels(x, "l2_norm")
         return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, x: Shape) -> Work:
         return Work(0, 3 * x.elements)

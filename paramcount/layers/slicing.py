@@ -8,12 +8,12 @@ from typing import Any
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layers._accept import has_axis
 from paramcount.layers.fields import Pairs, Parts, Sizes, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import Free, Shape
 from paramcount.numbers.arithmetic import Size, exact_div, require, settle
 
 
 @dataclass(frozen=True)
-class Split(Layer, kind="split"):
+class Split(Free, kind="split"):
     """A value cut along one axis, into a number of equal parts or parts of listed sizes: as many results.
 
     Costs nothing.
@@ -41,12 +41,6 @@ class Split(Layer, kind="split"):
         axis = has_axis(x, self.axis)
         return tuple(with_size(x, axis, part) for part in self.sizes(x.sizes[axis]))
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
 
@@ -66,7 +60,7 @@ class Split(Layer, kind="split"):
 
 
 @dataclass(frozen=True)
-class Slice(Layer, kind="slice"):
+class Slice(Free, kind="slice"):
     """The positions of one axis from `start` up to before `stop`. Costs nothing.
 
     >>> str(Slice(77).output_shape(Shape.of(512, 768)))
@@ -96,12 +90,6 @@ class Slice(Layer, kind="slice"):
         require(self.start < self.stop, "start {} is not before stop {}", self.start, self.stop, argument="start")
         return with_size(x, axis, self.stop - self.start)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import lax
 
@@ -109,7 +97,7 @@ class Slice(Layer, kind="slice"):
 
 
 @dataclass(frozen=True)
-class Pick(Layer, kind="pick"):
+class Pick(Free, kind="pick"):
     """One position of an axis, which then is gone; a negative index counts from the end. Costs nothing.
 
     >>> str(Pick(-1).output_shape(Shape.of(197, 768)))
@@ -134,12 +122,6 @@ class Pick(Layer, kind="pick"):
         require(inside, "index {} is outside the axis of {}", self.index, size, error=ShapeError, argument="index")
         return Shape.of(*x.sizes[:axis], *x.sizes[axis + 1 :])
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import lax
 
@@ -148,7 +130,7 @@ class Pick(Layer, kind="pick"):
 
 
 @dataclass(frozen=True)
-class Roll(Layer, kind="roll"):
+class Roll(Free, kind="roll"):
     """The positions of the leading axes shifted in a circle, each by its entry in `shifts`. Costs nothing.
 
     >>> str(Roll([-3, -3]).output_shape(Shape.of(56, 56, 96)))
@@ -170,12 +152,6 @@ class Roll(Layer, kind="roll"):
             raise ShapeError(f"{len(self.shifts)} shifts for {x.rank} axes ({x})", argument="shifts")
         return x
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
 
@@ -183,7 +159,7 @@ class Roll(Layer, kind="roll"):
 
 
 @dataclass(frozen=True)
-class Pad(Layer, kind="pad"):
+class Pad(Free, kind="pad"):
     """Zeros before and after each axis: one [before, after] for every axis. Costs nothing.
 
     >>> str(Pad([[3, 3], [3, 3], [0, 0]]).output_shape(Shape.of(224, 224, 3)))
@@ -205,12 +181,6 @@ class Pad(Layer, kind="pad"):
         sizes = [size + before + after for size, (before, after) in zip(x.sizes, self.padding, strict=True)]
         return Shape(tuple(sizes), x.layout)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
 
@@ -218,7 +188,7 @@ class Pad(Layer, kind="pad"):
 
 
 @dataclass(frozen=True)
-class Crop(Layer, kind="crop"):
+class Crop(Free, kind="crop"):
     """What is left without some positions before and after each axis: one [before, after] for every axis.
 
     Costs nothing.
@@ -245,12 +215,6 @@ class Crop(Layer, kind="crop"):
             require(before + after < size, message, before + after, size, error=ShapeError, argument="margins")
             sizes.append(size - before - after)
         return Shape(tuple(sizes), x.layout)
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import lax

@@ -7,12 +7,12 @@ from typing import Any
 from paramcount.errors import ShapeError
 from paramcount.layers._accept import has_channels
 from paramcount.layers.fields import Number, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import ParameterFree, Shape, Work
 from paramcount.numbers.arithmetic import Size, decide, exact_div, require
 
 
 @dataclass(frozen=True)
-class Rope(Layer, kind="rope"):
+class Rope(ParameterFree, kind="rope"):
     """Rotary positions: element i of the last axis and element i + dims / 2 turned by position · base^(-2i / dims).
 
     Positions are those of the first axis, as in (T, D) or (T, H, D). `dims` turns the first so many elements only.
@@ -67,9 +67,6 @@ class Rope(Layer, kind="rope"):
         dims = width if self.dims is None else self.dims
         return 2 * exact_div(dims, 2, "`rope` turns pairs, and {} is not divisible by {}", error=ShapeError)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
     def work(self, x: Shape) -> Work:
         return Work(0, 3 * x.with_channels(self.turned(x.channels)).elements)
 
@@ -89,7 +86,7 @@ class Rope(Layer, kind="rope"):
 
 
 @dataclass(frozen=True)
-class Sinusoidal(Layer, kind="sinusoidal"):
+class Sinusoidal(ParameterFree, kind="sinusoidal"):
     """A number t, such as a diffusion's time, as `out` features: the sines, then the cosines, of t · 10000^(-2i / out).
 
     Of one feature it makes (out,), of T features or tokens (T, out). Elementwise: 1 per wavelength to multiply, 1 per
@@ -116,9 +113,6 @@ class Sinusoidal(Layer, kind="sinusoidal"):
         exact_div(self.out, 2, "out must be even, for sines and cosines; {} is not divisible by {}", argument="out")
         single = x.layout != "tokens" and decide(x.sizes[0] == 1)
         return Shape.of(self.out) if single else Shape.of(x.sizes[0], self.out)
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, x: Shape) -> Work:
         features = self.output_shape(x).elements
