@@ -31,7 +31,6 @@ class AdaptivePool(ParameterFree):
         return Work(0, x.elements + self.output_shape(x).elements)
 
 
-@dataclass(frozen=True)
 class AdaptiveAvgPool(AdaptivePool, kind="adaptive_avg_pool"):
     """The means of `size` bins along each spatial axis; `none` keeps an axis.
 
@@ -59,7 +58,6 @@ class AdaptiveAvgPool(AdaptivePool, kind="adaptive_avg_pool"):
         return x
 
 
-@dataclass(frozen=True)
 class AdaptiveMaxPool(AdaptivePool, kind="adaptive_max_pool"):
     """The largest of `size` bins along each spatial axis; `none` keeps an axis. The bins are adaptive_avg_pool's.
 

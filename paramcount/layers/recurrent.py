@@ -238,7 +238,6 @@ class Lstm(Recurrent, kind="lstm"):
         return (state @ params["projection"] if "projection" in params else state), cell
 
 
-@dataclass(frozen=True)
 class Gru(Recurrent, kind="gru"):
     """Gated recurrent unit; the reset gate acts on the state's product with its weights, as in cuDNN.
 
