@@ -29,8 +29,8 @@ short for items after it: `norm: batch_norm, activation: relu`. In Python a kind
 ({forms}),
 [conventions.md](conventions.md) what the figures mean.
 
-`router` and `combine` are what `moe` is made of; `add`, `subtract`, `multiply` and `concat` are what the forms of these
-names come to, which take paths.
+`moe` consists of `router`, its experts and `combine`; the forms `add`, `subtract`, `multiply` and `concat`, which take
+paths, become the layers of these names.
 """
 WIDTH = 120
 BLOCKS = """\

@@ -149,7 +149,7 @@ class OverChannels(Elementwise):
 class Softmax(OverChannels, kind="softmax"):
     """Positive shares that sum to 1 along the last axis.
 
-    Five elementwise operations per element: for the largest, subtract it, exponentiate, sum, divide.
+    Five elementwise operations per element: find the largest, subtract it, exponentiate, sum, divide.
 
     >>> Softmax().work(Shape.of(1000)).elementwise
     5000
@@ -161,7 +161,8 @@ class Softmax(OverChannels, kind="softmax"):
 class LogSoftmax(OverChannels, kind="log_softmax"):
     """The logarithm of softmax along the last axis.
 
-    Five elementwise operations per element: for the largest, subtract it, exponentiate, sum, subtract the logarithm.
+    Five elementwise operations per element: find the largest, subtract it, exponentiate, sum, subtract the
+    logarithm.
 
     >>> LogSoftmax().work(Shape.of(1000)).elementwise
     5000

@@ -15,14 +15,15 @@ PATHS = {"query": "q", "key": "k", "value": "v"}
 class Attend(ParameterFree, kind="attend"):
     """Each query's mean of the values, weighted by softmax(scale · query · key + position), head by head.
 
-    Of queries (T, H, D), keys (S, K, D) and values (S, K, E) it makes (T, H, E); K divides H, and each of the K
+    From queries (T, H, D), keys (S, K, D) and values (S, K, E) it computes (T, H, E); K divides H, and each key head
     serves H / K neighbouring heads. `position` is added to the scores, and broadcasts to (H, T, S). `regions` are
-    labels (T,): only equal ones meet. `causal` hides the keys after a query, `window` those as many positions away
-    or more; the last query stands at the last key. `scale` is D ** -0.5 unless it is given. With `softcap` the
-    scaled scores become softcap · tanh(scores / softcap). `cache` is how many numbers generation keeps for a token:
-    K · (D + E), its keys and values, unless they are made of something narrower.
+    labels (T,): only equal ones attend to each other. `causal` hides the keys after a query, `window` those that many
+    positions away or more; the last query is at the position of the last key. `scale` is D ** -0.5 by default. With
+    `softcap` the scaled scores become softcap · tanh(scores / softcap). `cache` is how many numbers generation
+    keeps for a token: K · (D + E), its keys and values, by default; less where they are computed from something
+    narrower.
 
-    MACs: H · T · S · (D + E), whatever is hidden. Elementwise: per score 1 to scale, 5 for the softmax, 1 for
+    MACs: H · T · S · (D + E), hidden pairs included. Elementwise: per score 1 to scale, 5 for the softmax, 1 for
     a position, and 3 for a softcap. Source: https://arxiv.org/abs/1706.03762; heads that share a key: https://arxiv.org/abs/2305.13245
 
     >>> attend = Attend(query="q", key="k", value="v", causal=True)
@@ -117,7 +118,7 @@ class Attend(ParameterFree, kind="attend"):
         require(alike, message, count, queries, keys, error=ShapeError, argument="regions")
 
     def optional(self, others: tuple) -> tuple[Any, Any]:
-        """The position and the regions among the inputs that follow the three, None for one that is not there."""
+        """The position and the regions among the inputs that follow the three, None for a missing one."""
         rest = iter(others)
         position = None if self.position is None else next(rest)
         return position, None if self.regions is None else next(rest)
@@ -136,7 +137,7 @@ class Attend(ParameterFree, kind="attend"):
         return Contraction(pairs * query.channels, ((0,), (1,))), Contraction(pairs * value.channels, (weights, (2,)))
 
     def cached(self, *inputs: Shape) -> Size:
-        """How many numbers are kept of one position, so that later queries find its keys and values."""
+        """How many numbers are kept for one position, so that later queries find its keys and values."""
         _, key, value = inputs[:3]
         return key.sizes[1] * (key.channels + value.channels) if self.cache is None else self.cache
 

@@ -1,4 +1,4 @@
-"""The function that keeps values within bounds."""
+"""The function that limits values to bounds."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -14,7 +14,7 @@ from paramcount.numbers.arithmetic import minimum, product
 
 @dataclass(frozen=True)
 class Conv(Layer, kind="conv"):
-    """A convolution over one, two or three spatial axes, without bias unless asked for.
+    """A convolution over one, two or three spatial axes; without a bias by default.
 
     Weights: kernel positions × channels / groups × out. MACs: kernel positions × channels / groups × out ×
     the smaller of input and output positions. Elementwise: 1 per output element for the bias; `weight_norm`

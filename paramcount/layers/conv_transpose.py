@@ -15,12 +15,12 @@ from paramcount.numbers.arithmetic import Size, maximum, minimum, product, requi
 
 @dataclass(frozen=True)
 class ConvTranspose(Layer, kind="conv_transpose"):
-    """A transposed convolution over one, two or three spatial axes: a convolution's way back.
+    """A transposed convolution over one, two or three spatial axes: a convolution's change of shape, reversed.
 
     Along an axis of n positions: (n - 1) · stride + dilation · (kernel - 1) + 1 - padding + output_padding; with
     padding `same`, n · stride. Weights [kernel, channels, out / groups], as in PyTorch but for the order. MACs:
-    kernel positions × channels × out / groups × the smaller of input and output positions: inserted zeros are
-    no work. Elementwise: 1 per output element for the bias.
+    kernel positions × channels × out / groups × the smaller of input and output positions: the zeros inserted
+    between positions cost nothing. Elementwise: 1 per output element for the bias.
 
     >>> ConvTranspose(out=32, kernel=2, stride=2).work(Shape.of(16, 16, 64)).macs  # 4 · 64 · 32 · 16²
     2097152
@@ -110,7 +110,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
 
     @staticmethod
     def trim(size: Size, width: Size, step: Size, spread: Size, padding: Any) -> tuple[Size, Size]:
-        """What is cut off before and after one axis; for `same`, what a convolution back would pad."""
+        """What is cut off before and after one axis; for `same`, what the reverse convolution would pad."""
         if isinstance(padding, str) and padding == "same":
             surplus = spread * (width - 1) + 1 - step
             before = maximum(surplus, 0) // 2
@@ -118,7 +118,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
         return axis_padding(size, width, step, spread, padding)
 
     def positions(self, sizes: tuple[Size, ...], axes: int) -> list[Size]:
-        """How many positions come out along each axis."""
+        """The number of output positions along each axis."""
         result = []
         for size, (width, step, spread, pad, extra) in zip(sizes, self.window(axes), strict=True):
             require(
@@ -132,7 +132,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
             if isinstance(pad, str) and pad == "same":
                 require(
                     extra == 0,
-                    "output_padding {} has no place with padding `same`, which gives {} positions",
+                    "output_padding {} cannot be combined with padding `same`, which gives {} positions",
                     extra,
                     size * step,
                     hint="give `padding` as a number to use `output_padding`",

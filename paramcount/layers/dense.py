@@ -18,7 +18,7 @@ REFUSED = {
 
 @dataclass(frozen=True)
 class Dense(Layer, kind="dense"):
-    """A matrix, and a bias unless told otherwise, on the last axis of features or of each step of a sequence.
+    """A matrix, and by default a bias, on the last axis of features or of each step of a sequence.
 
     Weights: channels × out. MACs: that × steps. Elementwise: 1 per output element for the bias; `weight_norm`
     adds one gain for each output, 3 operations per weight and 2 per gain. `tied` names the embedding whose

@@ -1,4 +1,4 @@
-"""Convolutions in which each channel keeps to itself."""
+"""Convolutions of each channel by itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from paramcount.numbers.arithmetic import minimum, product
 
 @dataclass(frozen=True)
 class Depthwise(Layer, kind="depthwise"):
-    """A convolution that gives each channel `multiplier` kernels of its own; the channels of one stay together.
+    """A convolution of each channel by itself, with `multiplier` kernels; the results of one channel are adjacent.
 
     Weights: kernel positions × channels × multiplier. MACs: that × the smaller of input and output positions.
     Elementwise: 1 per output element for the bias.

@@ -124,7 +124,7 @@ def parse(pattern: str) -> tuple[tuple[Axes, ...], Axes]:
 
 
 def steps(pattern: str) -> list[tuple[Axes, Axes, Axes]]:
-    """From left to right, the axes of what is there, of the next value, and of what the two come to."""
+    """The contractions from left to right: the axes of the result so far, of the next value, and of their product."""
     operands, result = parse(pattern)
     found = []
     left = operands[0]

@@ -1,4 +1,4 @@
-"""The look-up of tokens in a table."""
+"""The lookup of tokens in a table."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from paramcount.layers.layer import Layer, Param, Shape, Work
 
 @dataclass(frozen=True)
 class Embedding(Layer, kind="embedding"):
-    """One row of a table for each token. Table: vocab × out. A look-up is no operation: 0 MACs, 0 elementwise.
+    """One row of a table for each token. Table: vocab × out. A lookup is not an operation: 0 MACs, 0 elementwise.
 
     >>> Embedding(vocab=1000, out=64).output_shape(Shape((10,), "tokens"))
     Shape(sizes=(10, 64), layout='sequence')

@@ -126,10 +126,10 @@ class Work(NamedTuple):
 
 
 class Contraction(NamedTuple):
-    """The multiply-accumulates of one contraction, and its operands: of which parameters, by their names, and of
-    which inputs, by their numbers, each of them is made.
+    """The multiply-accumulates of one contraction, and what each of its operands is computed from: parameters, by name,
+    and inputs, by number.
 
-    Its gradient has another contraction as large for each operand that depends on a trainable parameter.
+    Its gradient has another contraction of the same size for each operand that depends on a trainable parameter.
     """
 
     macs: Size
@@ -162,13 +162,13 @@ class Layer(Item, ABC):
     family: ClassVar[str] = ""  # one of FAMILIES
     examples: ClassVar[tuple[tuple, ...]] = ()  # (settings, input shape, ...): what the contract test runs
     takes_prev: ClassVar[bool] = True  # whether the value that arrives is the first input
-    by_name: ClassVar[tuple[str, ...]] = ()  # fields that have no place in a positional list
+    by_name: ClassVar[tuple[str, ...]] = ()  # fields that are given by name only
 
     def __init_subclass__(cls, kind: str = "", **rest: Any) -> None:
         super().__init_subclass__(**rest)
         if kind:
             registry[kind] = cls
-        cls.kind = kind or cls.__dict__.get("kind") or cls.__name__.lower()  # one of no kind still needs a name
+        cls.kind = kind or cls.__dict__.get("kind") or cls.__name__.lower()  # a layer without a kind still needs a name
         if cls.__doc__:
             cls.__doc__ = f"{cleandoc(cls.__doc__)}\n\nArguments:\n{arguments_of(cls)}"
 
@@ -205,7 +205,7 @@ class Layer(Item, ABC):
         builder.layer(self, name)
 
     def setting(self, *inputs: Shape) -> str:
-        """The arguments in brief, for a table: `3×3/2`; `inputs` tell how many axes there are, if they are known."""
+        """The arguments in brief, for a table: `3×3/2`; `inputs`, where known, show the number of axes."""
         return ""
 
     @abstractmethod
@@ -221,7 +221,7 @@ class Layer(Item, ABC):
         """The cost of one example's forward computation."""
 
     def contractions(self, *inputs: Shape) -> tuple[Contraction, ...]:
-        """What the MACs of `work` are made of: unless a layer says otherwise, its weights meet its first input."""
+        """What the MACs of `work` are made of: by default its weights are multiplied by its first input."""
         macs = self.work(*inputs).macs
         if type(macs) is int and not macs:
             return ()

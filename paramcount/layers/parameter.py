@@ -1,4 +1,4 @@
-"""A tensor that is learned by itself."""
+"""A learned tensor on its own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from paramcount.layers.layer import Layer, Param, Shape, Work
 
 @dataclass(frozen=True)
 class Parameter(Layer, kind="parameter"):
-    """A source of one learned tensor, such as positions, class tokens or layer scales; it costs no work.
+    """A source of one learned tensor, such as positions, class tokens or layer scales; it costs nothing.
 
     It ignores the value that arrives; an empty shape is a scalar.
 

@@ -1,4 +1,4 @@
-"""The convolution with a kernel of one position: a matrix for the channels of every place."""
+"""The convolution with a kernel of one position: one matrix for the channels at every position."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

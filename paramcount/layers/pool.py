@@ -15,8 +15,8 @@ from paramcount.numbers.arithmetic import Size, ceil_div, maximum, minimum, prod
 class MaxPool(ParameterFree, kind="max_pool"):
     """The largest of each window, over one, two or three spatial axes; the stride is the kernel unless given.
 
-    With `ceil`, a last window that hangs over counts, if it starts in the input or the padding before it. No
-    MACs; elementwise: the kernel's positions per output element, also where some lie in the padding.
+    With `ceil`, a last window that hangs over the edge counts, if it starts in the input or the padding before it. No
+    MACs; elementwise: the kernel's positions per output element, even where some lie in the padding.
 
     >>> MaxPool(kernel=3, stride=2, ceil=True).output_shape(Shape.of(112, 112, 64)).sizes
     (56, 56, 64)
@@ -135,7 +135,7 @@ def pooled(x: Shape, pool: Any, dilation: Any) -> Shape:
         message = "the kernel spans {} positions, the padded input has {}"
         hint = "use a smaller kernel or more padding"
         require(padded >= reach, message, reach, padded, error=ShapeError, hint=hint, argument="kernel")
-        message = "padding {} is not smaller than the kernel's reach {}: a window would see nothing else"
+        message = "padding {} is not smaller than the kernel's reach {}: a window would see nothing but padding"
         require(maximum(before, after) < reach, message, maximum(before, after), reach, argument="padding")
         if pool.ceil:
             count = ceil_div(padded - reach, step) + 1
@@ -171,14 +171,14 @@ def slide(x: Any, pool: Any, dilation: Any, start: float, operation: Any) -> Any
 
 
 def covered(size: Size, places: Size, kernel: Size, stride: Size, padding: tuple, count_pad: bool) -> Size:
-    """How many positions the windows along one axis have together, without what hangs over.
+    """How many positions the windows along one axis cover in total, without what hangs over the edge.
 
     >>> covered(4, 2, 3, 2, (0, 0), count_pad=True)
     5
     """
     before, after = padding
     end = size + after if count_pad else size
-    # Window i covers i · stride - before up to kernel more: so many end before `end`, the others are cut there.
+    # Window i covers i · stride - before up to kernel more: `whole` of them end before `end`, the others are cut there.
     whole = minimum(maximum((end - kernel + before) // stride + 1, 0), places)
     ends = whole * (kernel - before) + stride * (whole * (whole - 1) // 2) + (places - whole) * end
     starts = stride * (places * (places - 1) // 2) - places * before

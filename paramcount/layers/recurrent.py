@@ -1,10 +1,11 @@
 """Recurrent layers, by PyTorch's equations.
 
-At each step the gates see its input and the state that the step before left. The layers take a sequence, or features as
-a single step, and give several results: the sequence of outputs, the last state and, for `lstm`, the last cell (`into:
-[memory, h, c]`). `layers` are stacked, each on the outputs of the one below. `bidirectional` adds a pass from the end
-to every layer; the outputs of both stand beside each other. The first state, zeros unless `state` gives it, and the
-last one have the shape (layers × directions, out), or (out,) where that is one.
+At each step the gates see the input and the state after the step before. The layers take a sequence, or features as a
+single step, and give several results: the sequence of outputs, the last state and, for `lstm`, the last cell (`into:
+[memory, h, c]`). `layers` are stacked, each on the outputs of the one below. With `bidirectional` every layer also
+reads the sequence from its end, and the outputs of both directions are concatenated. The first state, zeros unless
+`state` gives it, and the last one have the shape (layers × directions, out), or (out,) for one layer in one
+direction.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ Operand = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Recurrent(Layer):
-    """What the recurrent kinds have in common; they differ in their gates and in what a step makes of these."""
+    """What the recurrent kinds have in common; they differ in their gates and in what a step computes from them."""
 
     hidden: int = field(Whole(), doc="the units of the state")
     layers: int = field(Whole(), 1, doc="how many layers are stacked")
@@ -33,7 +34,7 @@ class Recurrent(Layer):
     family = "recurrent"
     by_name = ("bidirectional", "biases", "state")
     gates: ClassVar[int]
-    updates: ClassVar[int]  # operations per hidden unit and step, once the gates' sums are there
+    updates: ClassVar[int]  # operations per hidden unit and step, beyond the sums of the gates
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,7 +100,7 @@ class Recurrent(Layer):
         }
 
     def tensors(self, width: Size) -> dict[str, Param]:
-        """The tensors of one layer in one direction, on inputs of a width; the gates stand behind each other."""
+        """The tensors of one layer in one direction, on inputs of a width; the gates' columns follow one another."""
         gates = self.gates * self.hidden
         biases = ("input_bias", "hidden_bias")[: settle(self.biases)]
         return {
@@ -129,7 +130,7 @@ class Recurrent(Layer):
         return tuple(found)
 
     def products(self, steps: Size, width: Size, suffix: str, below: Operand, carried: Operand) -> list[Contraction]:
-        """The contractions of one layer in one direction: what goes in, and the state, which is made of everything."""
+        """The contractions of one layer in one direction: that of the input, and that of the state."""
         gates = steps * self.gates * self.hidden
         return [
             Contraction(gates * width, (below, ("input_weight" + suffix,))),

@@ -54,7 +54,7 @@ class Scale(ParameterFree, kind="scale"):
 
 @dataclass(frozen=True)
 class Omission(Free):
-    """What is left out at random in training, and does nothing in inference, which is what is counted."""
+    """Drops values at random in training, and does nothing in inference, which is what is counted."""
 
     rate: float = field(Number(0, 1), doc="the probability that values are dropped")
 
@@ -70,7 +70,7 @@ class Omission(Free):
 
 @dataclass(frozen=True)
 class Dropout(Omission, kind="dropout"):
-    """In training, zeros at random for a share `rate` of the elements, the others scaled up; nothing in inference.
+    """In training, sets a random share `rate` of the elements to zero and scales up the rest; nothing in inference.
 
     No elementwise operations: the figures are those of inference.
 
@@ -88,9 +88,9 @@ class Dropout(Omission, kind="dropout"):
 
 @dataclass(frozen=True)
 class StochasticDepth(Omission, kind="stochastic_depth"):
-    """In training, zeros for the whole of an example with probability `rate`; nothing in inference.
+    """In training, sets a whole example to zero with probability `rate`; nothing in inference.
 
-    It ends the body of a `residual`, which is then left out. No elementwise operations: the figures are
+    At the end of the body of a `residual` it drops that body. No elementwise operations: the figures are
     those of inference. Source: https://arxiv.org/abs/1603.09382
 
     >>> StochasticDepth(0.2).work(Shape.of(56, 56, 96)).elementwise
@@ -106,7 +106,7 @@ class StochasticDepth(Omission, kind="stochastic_depth"):
 
 
 def kept(x: Any, rate: float, shape: tuple[int, ...], context: Any) -> Any:
-    """In training, the value where a random draw of the shape keeps it, so scaled that its mean stays."""
+    """In training, the value where a random draw of this shape keeps it, scaled so that its mean stays the same."""
     if not context.train or rate == 0:
         return x
     from jax import numpy as jnp

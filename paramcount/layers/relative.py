@@ -1,4 +1,4 @@
-"""What a position adds to attention's scores by its distance alone: relative, alibi, offsets."""
+"""Biases of attention's scores that depend on the distance alone: relative, alibi, offsets."""
 
 import math
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ class Relative(Free, kind="relative"):
     With `grid`, a number or [h, w], the positions are those of a window and the table has (2h - 1) · (2w - 1) rows,
     the distance's row from the top, then its column. With `query` and `key`, numbers of positions in a sequence, the
     table's rows are T5's buckets: near distances one by one, farther ones by their logarithm up to `max_distance`,
-    half of them for keys after the query unless `causal`. The last query stands at the last key.
-    Costs nothing: each bias is looked up.
+    half of them for keys after the query unless `causal`. The last query is at the position of the
+    last key. Costs nothing: each bias is looked up.
     Sources: https://arxiv.org/abs/2103.14030, https://arxiv.org/abs/1910.10683
 
     >>> str(Relative(grid=7).output_shape(Shape.of(169, 3)))
@@ -106,9 +106,9 @@ class Relative(Free, kind="relative"):
 
 @dataclass(frozen=True)
 class Alibi(Free, kind="alibi"):
-    """Attention with linear biases: minus the distance of a query and a key, steeper or flatter for each of the heads.
+    """Attention with linear biases: minus the distance of query and key, times a slope for each head.
 
-    Of a sequence (T, D) it makes the biases (heads, T, T), by T alone. The slopes of n heads, a power of two, are
+    For a sequence (T, D) the biases are (heads, T, T). The slopes of n heads, a power of two, are
     2^(-8 / n), 2^(-16 / n), ..., 2^-8; other numbers take those of the next smaller power, and then every second one of
     twice as many. Costs nothing: the biases depend on the sizes alone.
     Source: https://arxiv.org/abs/2108.12409
@@ -147,7 +147,7 @@ class Alibi(Free, kind="alibi"):
 class Offsets(Free, kind="offsets"):
     """A source of every distance in a window, on a logarithmic scale from -1 to 1: ((2h - 1) · (2w - 1), 2).
 
-    A small network of dense layers makes the table for `relative` of it, as in Swin v2. It ignores the value that
+    A small network of dense layers turns it into the table for `relative`, as in Swin v2. It ignores the value that
     arrives, and costs nothing: the distances depend on `grid`, a number or [h, w], alone.
     Source: https://arxiv.org/abs/2111.09883
 

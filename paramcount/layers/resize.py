@@ -27,11 +27,11 @@ class Factor(Check):
 
 @dataclass(frozen=True)
 class Upsample(ParameterFree, kind="upsample"):
-    """The spatial axes made `factor` times as long (rounded down), or of the length `size`, which goes before.
+    """The spatial axes made `factor` times as long (rounded down), or of the length `size`, which takes precedence.
 
-    `bilinear` is linear interpolation along one to three axes; `align_corners` lets first and last positions fall
-    together. By gathers, so no MACs; elementwise: nearest 0, bilinear 3 per output element and axis (two
-    products, one sum).
+    `bilinear` is linear interpolation along one to three axes; `align_corners` makes the first and last
+    positions coincide. Computed by gathers, so no MACs; elementwise: nearest 0, bilinear 3 per output element and
+    axis (two products, one sum).
 
     >>> Upsample(method="bilinear").work(Shape.of(224, 224, 3))  # 3 · 2 · 448² · 3
     Work(macs=0, elementwise=3612672)
@@ -143,7 +143,7 @@ def scaled(size: Size, factor: Any) -> Size:
 
 
 def sources(length: int, size: int, factor: Any, method: str, align_corners: bool) -> tuple[Any, Any, Any]:
-    """For each position of a resized axis the two positions it lies between, and how near it is to the second.
+    """For each position of a resized axis the two positions it lies between, and the weight of the second.
 
     A factor scales the coordinates by itself, a size by the ratio of the lengths, as in PyTorch.
     """

@@ -10,7 +10,7 @@ from paramcount.layers.layer import ParameterFree, Shape, Work
 
 @dataclass(frozen=True)
 class LocalResponseNorm(ParameterFree, kind="local_response_norm"):
-    """x / (offset + alpha · mean of x² over `size` neighbouring channels) ** beta, the mean as if padded by zeros.
+    """x / (offset + alpha · mean of x² over `size` neighbouring channels) ** beta, the mean as if padded with zeros.
 
     Elementwise: size + 4 per element: square, size - 1 additions, scale, offset, power, divide.
     Source: https://papers.nips.cc/paper/4824 (there with size 5, offset 2, and alpha / size as alpha)
@@ -50,7 +50,7 @@ class LocalResponseNorm(ParameterFree, kind="local_response_norm"):
 
 @dataclass(frozen=True)
 class L2Norm(ParameterFree, kind="l2_norm"):
-    """The last axis at length 1: x / max(√Σx², eps).
+    """Scales the last axis to length 1: x / max(√Σx², eps).
 
     Elementwise: 3 per element: square, sum, divide.
 

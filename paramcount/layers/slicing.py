@@ -14,7 +14,7 @@ from paramcount.numbers.arithmetic import Size, exact_div, require, settle
 
 @dataclass(frozen=True)
 class Split(Free, kind="split"):
-    """A value cut along one axis, into a number of equal parts or parts of listed sizes: as many results.
+    """A value cut along one axis into a number of equal parts, or parts of the listed sizes; each is a result.
 
     Costs nothing.
 
@@ -98,7 +98,7 @@ class Slice(Free, kind="slice"):
 
 @dataclass(frozen=True)
 class Pick(Free, kind="pick"):
-    """One position of an axis, which then is gone; a negative index counts from the end. Costs nothing.
+    """One position of an axis, which is removed; a negative index counts from the end. Costs nothing.
 
     >>> str(Pick(-1).output_shape(Shape.of(197, 768)))
     '768'
@@ -189,7 +189,7 @@ class Pad(Free, kind="pad"):
 
 @dataclass(frozen=True)
 class Crop(Free, kind="crop"):
-    """What is left without some positions before and after each axis: one [before, after] for every axis.
+    """A value without its first and last positions: one [before, after] for every axis.
 
     Costs nothing.
 

@@ -15,9 +15,9 @@ from paramcount.numbers.arithmetic import Size, decide, exact_div, require
 class Rope(ParameterFree, kind="rope"):
     """Rotary positions: element i of the last axis and element i + dims / 2 turned by position · base^(-2i / dims).
 
-    Positions are those of the first axis, as in (T, D) or (T, H, D). `dims` turns the first so many elements only.
-    With a `factor` above 1, as in Llama 3.1, elements that turn less than `low` times in `original` positions turn that
-    much slower, those that turn more than `high` times as before, and those between by a mean of both.
+    Positions are those of the first axis, as in (T, D) or (T, H, D). `dims` rotates only that many leading elements.
+    With a `factor` above 1, as in Llama 3.1, elements that turn less than `low` times in `original` positions turn
+    `factor` times slower, those that turn more than `high` times are unchanged, and those between get a mean of both.
     Elementwise: 3 per turned element: two multiplications, one addition.
     Source: https://arxiv.org/abs/2104.09864, the halves paired as in GPT-NeoX and Llama
 
@@ -89,7 +89,7 @@ class Rope(ParameterFree, kind="rope"):
 class Sinusoidal(ParameterFree, kind="sinusoidal"):
     """A number t, such as a diffusion's time, as `out` features: the sines, then the cosines, of t · 10000^(-2i / out).
 
-    Of one feature it makes (out,), of T features or tokens (T, out). Elementwise: 1 per wavelength to multiply, 1 per
+    One feature gives (out,), T features or tokens give (T, out). Elementwise: 1 per wavelength to multiply, 1 per
     feature. Source: https://arxiv.org/abs/1706.03762
 
     >>> str(Sinusoidal(256).output_shape(Shape.of(1)))

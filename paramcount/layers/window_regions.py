@@ -12,7 +12,7 @@ from paramcount.numbers.arithmetic import require
 
 @dataclass(frozen=True)
 class Regions(Free, kind="regions"):
-    """Labels of the positions of an image that is rolled back by `shift` and cut into windows: (H, W) of (H, W, C).
+    """Labels of the positions of an image that is rolled back by `shift` and cut into windows: (H, W) from (H, W, C).
 
     Within the last windows, positions that the roll brought from the other side have other labels, so that
     `attend` keeps them apart. Costs nothing: the labels depend on the sizes alone.

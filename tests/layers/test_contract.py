@@ -160,7 +160,7 @@ BREACHES = {
     UnknownStart: "glorot",
     UnusedParameter: "bias does not reach the output",
     WrongWhenTraining: "training: output_shape says",
-    UpdatesNoBuffer: "no buffer",
+    UpdatesNoBuffer: "not a buffer",
     MixesTheBatch: "a batch of 2",
     WrongInASweep: "in a sweep",
     WrongForOneSetting: "in a sweep",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import pytest
 
 import paramcount as pc
-from paramcount.layers import MODULES, find
+from paramcount.layers import MODULES, Free, ParameterFree, Shape, Work, find
 from paramcount.layers.fields import Whole, field
 from paramcount.layers.layer import Layer
 
@@ -70,3 +70,43 @@ def test_a_class_without_a_docstring_gets_that_of_a_dataclass():
 
 def test_the_argument_of_an_inherited_layer_keeps_its_own_meaning():
     assert "rate: the probability that an element becomes zero" in (pc.Dropout.__doc__ or "")
+
+
+MERGES = ("add", "subtract", "multiply", "concat", "combine")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MODULES if kind not in MERGES])
+def test_the_base_of_a_layer_says_what_it_costs(kind):
+    pytest.importorskip("jax", reason="needs jax")
+    from paramcount.backend.prove.contract import examples
+
+    layer_class = find(kind)
+    assert layer_class is not None
+    costs = [(layer.params(*shapes), layer.work(*shapes)) for layer, shapes in examples(layer_class)]
+    assert issubclass(layer_class, ParameterFree) == all(params == {} for params, _ in costs)
+    if issubclass(layer_class, Free):
+        assert all(work == Work(0, 0) for _, work in costs)
+    elif issubclass(layer_class, ParameterFree):
+        assert any(work != Work(0, 0) for _, work in costs)
+
+
+@pytest.mark.parametrize("kind", MODULES)
+def test_no_layer_inherits_from_a_layer_of_another_kind(kind):
+    layer_class = find(kind)
+    assert layer_class is not None
+    bases = [each.kind for each in layer_class.__mro__[1:] if issubclass(each, Layer)]
+    assert not set(bases) & set(MODULES)
+
+
+def test_a_layer_of_two_methods_costs_nothing():
+    class Reversed(Free):
+        """The positions in reverse order."""
+
+        def output_shape(self, x: Shape) -> Shape:
+            return x
+
+        def forward(self, params, x, *, context):
+            return x[::-1]
+
+    assert Reversed().params(Shape.of(5, 4)) == {} and Reversed().work(Shape.of(5, 4)) == Work()
+    assert pc.count([Reversed(), pc.Dense(3)], (5, 4)).macs == 5 * 4 * 3

@@ -1,4 +1,4 @@
-"""The contract that every kind of layer keeps, as checks that a test runs over a layer's own `examples`.
+"""The contract of every kind of layer, as checks that a test runs over a layer's own `examples`.
 
 Authors of layers call `check_layer(MyLayer)` in their tests. A breach is an AssertionError that names the layer,
 the input and both figures.
@@ -41,7 +41,7 @@ def check_description(layer_class: type[Layer]) -> None:
     """A layer has examples, belongs to a known family, and says what each of its arguments means."""
     name, family = layer_class.__name__, layer_class.family
     assert layer_class.examples, f"{name} has no examples"
-    assert family in FAMILIES, f"{name} is of the family {family!r}, which is none of {FAMILIES}"
+    assert family in FAMILIES, f"{name} is of the family {family!r}, not one of {FAMILIES}"
     for each in fields(layer_class):
         doc = each.metadata.get("doc")
         assert doc and doc.strip(), f"{name} does not say what {each.name} means: `field(..., doc=...)`"
@@ -64,13 +64,13 @@ def check_example(layer: Layer, *shapes: Shape) -> None:
 
 
 def check_figures(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
-    """Sizes and costs are whole numbers, roles and initializers known ones, first values as declared."""
+    """Sizes and costs are whole numbers, roles and initializers are known, and initial values are as declared."""
     work = layer.work(*shapes)
     sizes = [size for shape in results(layer.output_shape(*shapes)) for size in shape.sizes]
     for name, param in layer.params(*shapes).items():
         sizes += param.shape
-        assert param.role in ROLES, f"{where}: {name} has the role {param.role}, which is none of {ROLES}"
-        assert param.init in INITIALIZERS, f"{where}: {name} starts by {param.init}, which is none of {INITIALIZERS}"
+        assert param.role in ROLES, f"{where}: {name} has the role {param.role}, not one of {ROLES}"
+        assert param.init in INITIALIZERS, f"{where}: {name} starts with {param.init}, not one of {INITIALIZERS}"
         first = values(Tensor(param, (), frozen=False), 0, name)
         assert first.shape == param.shape, f"{where}: {name} is declared {param.shape} and initialized {first.shape}"
         assert numpy.isfinite(first).all(), f"{where}: {name} starts with values that are not finite"
@@ -98,7 +98,7 @@ def check_trace(layer: Layer, shapes: tuple[Shape, ...], train: bool, where: str
     traced = [output.shape for output in results(outputs)]
     assert traced == expected, f"{where}: output_shape says {expected}, forward gives {traced}"
     for name, value in updates.items():
-        assert name in declared and declared[name].role == "buffer", f"{where}: updates {name}, which is no buffer"
+        assert name in declared and declared[name].role == "buffer", f"{where}: updates {name}, which is not a buffer"
         assert value.shape == declared[name].shape, f"{where}: updates {name} with the shape {value.shape}"
 
     if inputs:
