@@ -7,7 +7,6 @@ import re
 from dataclasses import fields
 from importlib import import_module
 from inspect import getdoc
-from itertools import groupby
 from textwrap import fill
 from typing import Any
 
@@ -15,7 +14,7 @@ from paramcount.language.blocks import FOLDER, shipped
 from paramcount.language.forms import FORMS
 from paramcount.layers import MODULES, find
 from paramcount.layers.fields import REQUIRED
-from paramcount.layers.layer import Layer
+from paramcount.layers.layer import FAMILIES, Layer
 
 INTRODUCTION = """\
 # Kinds of layers
@@ -24,13 +23,14 @@ INTRODUCTION = """\
 
 Each kind with its arguments: first those that may stand in a list, in that order, then those that are given by name.
 What follows `=` is the default; arguments without one must be given. Every kind also takes `norm` and `activation`,
-short for items behind it. In Python a kind is a class with the same arguments: `conv_transpose` is
-`pc.ConvTranspose`. [language.md](language.md) has the language around them and the forms that are no layers
+short for items after it: `norm: batch_norm, activation: relu`. In Python a kind is a class with the same arguments:
+`conv_transpose` is `pc.ConvTranspose`, and `help(pc.ConvTranspose)` says what stands here.
+[language.md](language.md) has the language around them and the forms that are not layers
 ({forms}),
 [conventions.md](conventions.md) what the figures mean.
 
-`router` and `combine` are what `moe` is made of; `add`, `subtract`, `multiply` and `concat` are what the forms of these
-names come to, which take paths.
+`moe` consists of `router`, its experts and `combine`; the forms `add`, `subtract`, `multiply` and `concat`, which take
+paths, become the layers of these names.
 """
 WIDTH = 120
 BLOCKS = """\
@@ -45,14 +45,18 @@ def page() -> str:
     """The whole page, in Markdown."""
     forms = ", ".join(f"`{name}`" for name in FORMS)
     parts = [INTRODUCTION.format(forms=forms)]
-    for module, kinds in groupby(MODULES, MODULES.__getitem__):
-        about = getdoc(import_module(f"paramcount.layers.{module}")) or ""
-        title, _, rest = about.partition("\n\n")
-        parts.append(f"## {joined(title).rstrip('.')}\n")
-        parts += [f"{paragraphs(rest)}\n"] if rest else []
-        for kind in kinds:
+    explained = set()
+    for family in FAMILIES:
+        parts.append(f"## {family.capitalize()}\n")
+        for kind, module in MODULES.items():
             found = find(kind)
             assert found is not None
+            if found.family != family:
+                continue
+            _, _, about = (getdoc(import_module(f"paramcount.layers.{module}")) or "").partition("\n\n")
+            if about and module not in explained:
+                explained.add(module)
+                parts.append(f"{paragraphs(about)}\n")
             parts.append(section(found))
     parts.append(BLOCKS)
     for name in sorted(shipped()):
@@ -62,9 +66,12 @@ def page() -> str:
 
 
 def section(layer: type[Layer]) -> str:
-    """One kind: its arguments, and what its class says of it, without the example."""
-    about = (getdoc(layer) or "").split("\n>>> ")[0]
+    """One kind: its signature, what its class says of it, without the example, and what its arguments mean."""
+    about = re.split("\n>>> |\n\nArguments:", getdoc(layer) or "")[0]
     lines = [f"### `{layer.kind}`", "", signature(layer), "", paragraphs(about), ""]
+    docs = {each.name: each.metadata["doc"] for each in fields(layer)}
+    own = [name for name, _ in layer.checks() if name not in ("norm", "activation")]
+    lines += [wrapped(f"- `{name}`: {docs[name]}") for name in own] + [""] * bool(own)
     return "\n".join(lines)
 
 

@@ -65,7 +65,14 @@ def run(path: str, name: str, source: bytes) -> None:
         if isinstance(error, (ArgumentError, SpecError)):
             raise
         message = f"the plugin failed: {type(error).__name__}: {error}"
-        raise SpecError(message, hint="the file must run by itself", position=place_of(error, path)) from None
+        raise SpecError(message, hint=remedy(error), position=place_of(error, path)) from None
+
+
+def remedy(error: Exception, otherwise: str = "the file must run by itself") -> str:
+    """What to do about an error: an inner module may have moved, but `paramcount.layers` has all its names."""
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("paramcount."):
+        return "import from `paramcount.layers` alone: `from paramcount.layers import Layer, Shape, field`"
+    return otherwise
 
 
 def compiled(path: str, source: bytes) -> Any:
@@ -129,7 +136,7 @@ def from_entry_point(kind: str) -> type[Layer] | None:
         layer = offered.load()
     except Exception as error:
         message = f"the kind {quote(kind)} of {quote(offered.value)} cannot be loaded: {type(error).__name__}: {error}"
-        raise ArgumentError(message, hint="mend or uninstall the package that offers it") from None
+        raise ArgumentError(message, hint=remedy(error, "mend or uninstall the package that offers it")) from None
     if not (isinstance(layer, type) and issubclass(layer, Layer) and layer.kind == kind):
         message = f"{quote(offered.value)} is offered as the kind {quote(kind)}, and is no layer of that kind"
         raise ArgumentError(message, hint=f'write `class Name(Layer, kind="{kind}")`')

@@ -1,8 +1,89 @@
-"""Where each kind of layer is defined; a kind's module is imported when the kind is first used."""
+"""Where each kind of layer is defined, and all that the author of a layer imports.
+
+A kind's module is imported when the kind is first used. `from paramcount.layers import Layer, Shape, field, Whole` is
+the public home of what a layer is written with; `check_layer`, the contract, is found there too and needs JAX.
+"""
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from paramcount.layers.layer import Layer, registry
+from paramcount.errors import ArgumentError, ShapeError
+from paramcount.layers.fields import (
+    AxisSizes,
+    Check,
+    Flag,
+    Key,
+    Kind,
+    Number,
+    Padding,
+    Pairs,
+    Parts,
+    PerAxis,
+    Sizes,
+    Text,
+    ValuePath,
+    ValuePaths,
+    Whole,
+    Word,
+    field,
+)
+from paramcount.layers.layer import Contraction, Free, Layer, Param, ParameterFree, Shape, Work, along, registry
+from paramcount.numbers.arithmetic import (
+    Size,
+    ceil_div,
+    decide,
+    exact_div,
+    maximum,
+    minimum,
+    product,
+    require,
+    settle,
+    where,
+)
+
+if TYPE_CHECKING:
+    from paramcount.backend.prove.contract import check_layer
+
+__all__ = [
+    "ArgumentError",
+    "AxisSizes",
+    "Check",
+    "Contraction",
+    "Flag",
+    "Free",
+    "Key",
+    "Kind",
+    "Layer",
+    "Number",
+    "Padding",
+    "Pairs",
+    "Param",
+    "ParameterFree",
+    "Parts",
+    "PerAxis",
+    "Shape",
+    "ShapeError",
+    "Size",
+    "Sizes",
+    "Text",
+    "ValuePath",
+    "ValuePaths",
+    "Whole",
+    "Word",
+    "Work",
+    "along",
+    "ceil_div",
+    "check_layer",
+    "decide",
+    "exact_div",
+    "field",
+    "maximum",
+    "minimum",
+    "product",
+    "require",
+    "settle",
+    "where",
+]
 
 MODULES = {
     "conv": "conv",
@@ -80,6 +161,17 @@ MODULES = {
     "router": "route",
     "combine": "route",
 }
+
+
+def __getattr__(name: str) -> Any:
+    """`check_layer`, which imports JAX, when it is first asked for."""
+    if name != "check_layer":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from paramcount.errors import needs
+
+    with needs("check_layer"):
+        from paramcount.backend.prove.contract import check_layer
+    return check_layer
 
 
 def find(kind: str) -> type[Layer] | None:

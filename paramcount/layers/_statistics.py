@@ -1,22 +1,44 @@
 """What all norms share: mean 0 and variance 1, then a learned scale and bias for each channel."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from paramcount.layers.layer import Param
+from paramcount.layers._accept import has_channels
+from paramcount.layers.layer import Layer, Param, Shape, Work
 
 
-def affine(channels: Any, scale: bool, bias: bool) -> dict[str, Param]:
-    """The learned scale and bias of each channel, where wanted."""
-    tensors = {}
-    if scale:
-        tensors["scale"] = Param({"channels": channels}, "norm", "ones")
-    if bias:
-        tensors["bias"] = Param({"channels": channels}, "norm", "zeros")
-    return tensors
+class Norm(Layer):
+    """A normalization of a value with channels, and then, where `affine`, a learned scale and bias for each channel."""
+
+    affine: bool
+
+    family = "normalization"
+    by_name = ("eps", "affine")
+    operations: ClassVar[int] = 5  # per element, to normalize
+
+    @property
+    def learned(self) -> tuple[bool, bool]:
+        """Whether there is a scale, and whether there is a bias."""
+        return self.affine, self.affine
+
+    def output_shape(self, x: Shape) -> Shape:
+        has_channels(x, self.kind)
+        return x
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        scale, bias = self.learned
+        tensors = {}
+        if scale:
+            tensors["scale"] = Param({"channels": x.channels}, "norm", "ones")
+        if bias:
+            tensors["bias"] = Param({"channels": x.channels}, "norm", "zeros")
+        return tensors
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, (self.operations + sum(self.learned)) * x.elements)
 
 
 def normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
-    """Mean 0 and variance 1 over the axes, in JAX; the variance in a second pass over the values."""
+    """Mean 0 and variance 1 over the axes, in JAX; the variance from the centred values."""
     from jax.numpy import square
 
     centred = x - x.mean(axes, keepdims=True)

@@ -1,4 +1,4 @@
-"""Weight normalization: a kernel's direction and its length, one for each output channel, learned apart.
+"""Weight normalization: a kernel's direction and its length, one for each output channel, learned separately.
 
 Source: https://arxiv.org/abs/1602.07868
 """

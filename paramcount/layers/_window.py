@@ -1,4 +1,4 @@
-"""Sliding windows, shared by convolutions and pools: padding, output positions, and nothing of layers."""
+"""Sliding windows, shared by convolutions and pools: padding and output positions."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def paddings(sizes: tuple, kernel: tuple, stride: tuple, dilation: tuple, paddin
 
 
 def positions(sizes: tuple, kernel: tuple, stride: tuple, dilation: tuple, padding: Any) -> tuple[Size, ...]:
-    """How many places a window stands in along each axis; raises ShapeError where it does not fit once."""
+    """The number of window positions along each axis; raises ShapeError where the window does not fit once."""
     if padding == "same":
         return tuple([ceil_div(size, step) for size, step in zip(sizes, stride, strict=True)])
     pads = paddings(sizes, kernel, stride, dilation, padding)
@@ -81,7 +81,7 @@ def kernel_axes(kernel: Any, axes: int) -> dict[str, Size]:
 
 
 def describe(kernel: Any, stride: Any = 1, dilation: Any = 1, x: Shape | None = None) -> str:
-    """A window in brief, as for an image where nothing tells the number of axes.
+    """A short description of a window; where the number of axes is unknown, that of an image's.
 
     >>> describe(3, 2), describe((1, 7)), describe(3, 1, 2), describe(3, x=Shape.of(100, 80))
     ('3×3/2', '1×7', '3×3 d2', '3')

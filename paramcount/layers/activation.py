@@ -1,57 +1,55 @@
 """Functions of each element, and softmax over the channels."""
 
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from paramcount.layers._accept import has_channels, has_numbers
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import ParameterFree, Shape, Work
 
 
-class Elementwise(Layer):
+class Elementwise(ParameterFree):
     """A function of each element of any value but tokens: no parameters, and one elementwise operation per element.
+
+    Most are a function of JAX, which a class names by `function`; the others have a `forward` of their own.
 
     >>> Relu().work(Shape.of(112, 112, 32))
     Work(macs=0, elementwise=401408)
     """
 
+    family = "activation"
     examples = (({}, (3, 4, 5)), ({}, ()))
     operations: ClassVar[int] = 1
+    function: ClassVar[str]  # its name below `jax`
 
     def output_shape(self, x: Shape) -> Shape:
         has_numbers(x, self.kind)
         return x
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
     def work(self, x: Shape) -> Work:
         return Work(0, self.operations * x.elements)
+
+    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
+        import jax
+
+        return attrgetter(self.function)(jax)(x)
 
 
 class Relu(Elementwise, kind="relu"):
     """max(x, 0). One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import nn
-
-        return nn.relu(x)
+    function = "nn.relu"
 
 
 class Relu6(Elementwise, kind="relu6"):
     """min(max(x, 0), 6). One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import nn
-
-        return nn.relu6(x)
+    function = "nn.relu6"
 
 
 class Selu(Elementwise, kind="selu"):
     """The self-normalizing elu: 1.0507 · elu(x, 1.67326). One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import nn
-
-        return nn.selu(x)
+    function = "nn.selu"
 
 
 class Gelu(Elementwise, kind="gelu"):
@@ -84,82 +82,57 @@ class QuickGelu(Elementwise, kind="quick_gelu"):
 class Silu(Elementwise, kind="silu"):
     """x · sigmoid(x), also called swish. One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import nn
-
-        return nn.silu(x)
+    function = "nn.silu"
 
 
 class HardSwish(Elementwise, kind="hard_swish"):
     """x · hard_sigmoid(x), as in MobileNet-v3. One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import nn
-
-        return nn.hard_swish(x)
+    function = "nn.hard_swish"
 
 
 class HardSigmoid(Elementwise, kind="hard_sigmoid"):
     """min(max(x + 3, 0), 6) / 6. One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import nn
-
-        return nn.hard_sigmoid(x)
+    function = "nn.hard_sigmoid"
 
 
 class Sigmoid(Elementwise, kind="sigmoid"):
     """1 / (1 + exp(-x)). One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import nn
-
-        return nn.sigmoid(x)
+    function = "nn.sigmoid"
 
 
 class Tanh(Elementwise, kind="tanh"):
     """The hyperbolic tangent. One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import numpy as jnp
-
-        return jnp.tanh(x)
+    function = "numpy.tanh"
 
 
 class Mish(Elementwise, kind="mish"):
     """x · tanh(softplus(x)). One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import nn
-
-        return nn.mish(x)
+    function = "nn.mish"
 
 
 class Softplus(Elementwise, kind="softplus"):
     """log(1 + exp(x)). One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import nn
-
-        return nn.softplus(x)
+    function = "nn.softplus"
 
 
 class Exp(Elementwise, kind="exp"):
     """The exponential. One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import numpy as jnp
-
-        return jnp.exp(x)
+    family = "elementwise"
+    function = "numpy.exp"
 
 
 class Abs(Elementwise, kind="abs"):
     """The absolute value. One elementwise operation per element."""
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import numpy as jnp
-
-        return jnp.abs(x)
+    family = "elementwise"
+    function = "numpy.abs"
 
 
 class OverChannels(Elementwise):
@@ -176,28 +149,23 @@ class OverChannels(Elementwise):
 class Softmax(OverChannels, kind="softmax"):
     """Positive shares that sum to 1 along the last axis.
 
-    Five elementwise operations per element: for the largest, subtract it, exponentiate, sum, divide.
+    Five elementwise operations per element: find the largest, subtract it, exponentiate, sum, divide.
 
     >>> Softmax().work(Shape.of(1000)).elementwise
     5000
     """
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import nn
-
-        return nn.softmax(x)
+    function = "nn.softmax"
 
 
 class LogSoftmax(OverChannels, kind="log_softmax"):
     """The logarithm of softmax along the last axis.
 
-    Five elementwise operations per element: for the largest, subtract it, exponentiate, sum, subtract the logarithm.
+    Five elementwise operations per element: find the largest, subtract it, exponentiate, sum, subtract the
+    logarithm.
 
     >>> LogSoftmax().work(Shape.of(1000)).elementwise
     5000
     """
 
-    def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        from jax import nn
-
-        return nn.log_softmax(x)
+    function = "nn.log_softmax"

@@ -5,14 +5,18 @@ from typing import Any
 
 from paramcount.layers._accept import spatial_axes
 from paramcount.layers.fields import PerAxis, field
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import ParameterFree, Shape, Work, along
 
 
 @dataclass(frozen=True)
-class AdaptivePool(Layer):
+class AdaptivePool(ParameterFree):
     """What adaptive pools have in common: their bins, and what these cost."""
 
-    size: int | tuple[int | None, ...] | None = field(PerAxis(none=True))
+    size: int | tuple[int | None, ...] | None = field(
+        PerAxis(none=True), doc="the result's size on each axis; `none` keeps an axis"
+    )
+
+    family = "pooling"
 
     def setting(self, *inputs: Shape) -> str:
         sizes = self.size if isinstance(self.size, tuple) else (self.size,)
@@ -23,14 +27,10 @@ class AdaptivePool(Layer):
         sizes = [old if new is None else new for old, new in zip(x.spatial, axes, strict=True)]
         return Shape((*sizes, x.channels), x.layout)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
     def work(self, x: Shape) -> Work:
         return Work(0, x.elements + self.output_shape(x).elements)
 
 
-@dataclass(frozen=True)
 class AdaptiveAvgPool(AdaptivePool, kind="adaptive_avg_pool"):
     """The means of `size` bins along each spatial axis; `none` keeps an axis.
 
@@ -58,7 +58,6 @@ class AdaptiveAvgPool(AdaptivePool, kind="adaptive_avg_pool"):
         return x
 
 
-@dataclass(frozen=True)
 class AdaptiveMaxPool(AdaptivePool, kind="adaptive_max_pool"):
     """The largest of `size` bins along each spatial axis; `none` keeps an axis. The bins are adaptive_avg_pool's.
 

@@ -5,24 +5,25 @@ from typing import Any
 
 from paramcount.errors import ShapeError
 from paramcount.layers.fields import Flag, Number, ValuePath, Whole, field
-from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.layers.layer import Contraction, ParameterFree, Shape, Work
 from paramcount.numbers.arithmetic import Size, decide, maximum, minimum, product, require
 
 PATHS = {"query": "q", "key": "k", "value": "v"}
 
 
 @dataclass(frozen=True)
-class Attend(Layer, kind="attend"):
+class Attend(ParameterFree, kind="attend"):
     """Each query's mean of the values, weighted by softmax(scale · query · key + position), head by head.
 
-    Of queries (T, H, D), keys (S, K, D) and values (S, K, E) it makes (T, H, E); K divides H, and each of the K
+    From queries (T, H, D), keys (S, K, D) and values (S, K, E) it computes (T, H, E); K divides H, and each key head
     serves H / K neighbouring heads. `position` is added to the scores, and broadcasts to (H, T, S). `regions` are
-    labels (T,): only equal ones meet. `causal` hides the keys after a query, `window` those as many positions away
-    or more; the last query stands at the last key. `scale` is D ** -0.5 unless it is given. With `softcap` the
-    scaled scores become softcap · tanh(scores / softcap). `cache` is how many numbers generation keeps for a token:
-    K · (D + E), its keys and values, unless they are made of something narrower.
+    labels (T,): only equal ones attend to each other. `causal` hides the keys after a query, `window` those that many
+    positions away or more; the last query is at the position of the last key. `scale` is D ** -0.5 by default. With
+    `softcap` the scaled scores become softcap · tanh(scores / softcap). `cache` is how many numbers generation
+    keeps for a token: K · (D + E), its keys and values, by default; less where they are computed from something
+    narrower.
 
-    MACs: H · T · S · (D + E), whatever is hidden. Elementwise: per score 1 to scale, 5 for the softmax, 1 for
+    MACs: H · T · S · (D + E), hidden pairs included. Elementwise: per score 1 to scale, 5 for the softmax, 1 for
     a position, and 3 for a softcap. Source: https://arxiv.org/abs/1706.03762; heads that share a key: https://arxiv.org/abs/2305.13245
 
     >>> attend = Attend(query="q", key="k", value="v", causal=True)
@@ -30,17 +31,24 @@ class Attend(Layer, kind="attend"):
     16777216
     """
 
-    query: Any = field(ValuePath())
-    key: Any = field(ValuePath())
-    value: Any = field(ValuePath())
-    position: Any = field(ValuePath(none=True), None)
-    regions: Any = field(ValuePath(none=True), None)
-    causal: bool = field(Flag(), False)
-    window: int = field(Whole(at_least=0), 0)
-    scale: Any = field(Number(none=True), None)
-    softcap: Any = field(Number(none=True), None)
-    cache: Any = field(Whole(none=True), None)
+    query: Any = field(ValuePath(), doc="the path of the queries, (T, heads, D)")
+    key: Any = field(ValuePath(), doc="the path of the keys, (S, key heads, D)")
+    value: Any = field(ValuePath(), doc="the path of the values, (S, key heads, E)")
+    position: Any = field(
+        ValuePath(none=True), None, doc="the path of a bias that is added to the scores, (heads, T, S)"
+    )
+    regions: Any = field(
+        ValuePath(none=True), None, doc="the path of labels, (T,): only equal ones attend to each other"
+    )
+    causal: bool = field(Flag(), False, doc="whether the keys after a query are hidden")
+    window: int = field(Whole(at_least=0), 0, doc="keys this many positions away or more are hidden; 0 hides none")
+    scale: Any = field(Number(none=True), None, doc="the factor of the scores; D ** -0.5 unless given")
+    softcap: Any = field(Number(none=True), None, doc="the bound that tanh keeps the scores within")
+    cache: Any = field(
+        Whole(none=True), None, doc="the numbers kept for each token in generation; keys and values unless given"
+    )
 
+    family = "attention"
     by_name = ("query", "key", "value", "position", "regions", "causal", "window", "scale", "softcap", "cache")
     takes_prev = False
     examples = (
@@ -110,13 +118,10 @@ class Attend(Layer, kind="attend"):
         require(alike, message, count, queries, keys, error=ShapeError, argument="regions")
 
     def optional(self, others: tuple) -> tuple[Any, Any]:
-        """The position and the regions among the inputs that follow the three, None for one that is not there."""
+        """The position and the regions among the inputs that follow the three, None for a missing one."""
         rest = iter(others)
         position = None if self.position is None else next(rest)
         return position, None if self.regions is None else next(rest)
-
-    def params(self, *inputs: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, *inputs: Shape) -> Work:
         scores, mix = self.contractions(*inputs)

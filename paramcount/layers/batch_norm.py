@@ -3,17 +3,16 @@
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.layers._accept import has_channels
-from paramcount.layers._statistics import affine, scaled, transform
+from paramcount.layers._statistics import Norm, scaled, transform
 from paramcount.layers.fields import Flag, Number, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import Param, Shape, Work
 from paramcount.numbers.arithmetic import Size
 
 MOMENTUM = 0.1  # the share of a new batch in the running statistics
 
 
 @dataclass(frozen=True)
-class BatchNorm(Layer, kind="batch_norm"):
+class BatchNorm(Norm, kind="batch_norm"):
     """Normalizes each channel over the batch and all positions; in inference by the running statistics.
 
     Scale and bias: channels each; buffers: running mean and variance, channels each. Elementwise: 2 per element,
@@ -24,20 +23,15 @@ class BatchNorm(Layer, kind="batch_norm"):
     802816
     """
 
-    eps: float = field(Number(at_least=0), 1e-5)
-    affine: bool = field(Flag(), True)
+    eps: float = field(Number(at_least=0), 1e-5, doc="a small number added to the variance, against division by zero")
+    affine: bool = field(Flag(), True, doc="whether a scale and a bias for each channel are learned")
 
-    by_name = ("eps", "affine")
     examples = (({}, (5, 4, 3)), ({"affine": False}, (6, 2)), ({"eps": 1e-3}, (7,)), ({}, (2, 3, 4, 2)))
-
-    def output_shape(self, x: Shape) -> Shape:
-        has_channels(x, "batch_norm")
-        return x
 
     def params(self, x: Shape) -> dict[str, Param]:
         channels = {"channels": x.channels}
         buffers = {"mean": Param(channels, "buffer", "zeros"), "var": Param(channels, "buffer", "ones")}
-        return affine(x.channels, self.affine, self.affine) | buffers
+        return super().params(x) | buffers
 
     def work(self, x: Shape) -> Work:
         return Work(0, 2 * x.elements)

@@ -1,4 +1,4 @@
-"""The function that keeps values within bounds."""
+"""The function that limits values to bounds."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +17,10 @@ class Clamp(Elementwise, kind="clamp"):
     24
     """
 
-    low: Any = field(Number(none=True), None)
-    high: Any = field(Number(none=True), None)
+    low: Any = field(Number(none=True), None, doc="the smallest value that stays; without it there is no lower bound")
+    high: Any = field(Number(none=True), None, doc="the largest value that stays; without it there is no upper bound")
 
+    family = "elementwise"
     by_name = ("low", "high")
     examples = (({"low": -0.5, "high": 0.5}, (3, 4, 5)), ({"high": 0.1}, (6,)), ({"low": 0}, ()))
 

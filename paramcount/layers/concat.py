@@ -22,8 +22,9 @@ class ConcatValues(Layer, kind="concat"):
     '7×7×96'
     """
 
-    axis: int = field(Whole(at_least=None), -1)
+    axis: int = field(Whole(at_least=None), -1, doc="the axis along which the values are joined; -1 is the last")
 
+    family = "merge"
     examples = (
         ({}, (3, 4, 5), (3, 4, 2)),
         ({"axis": 0}, (3, 4), (1, 4), (2, 4)),

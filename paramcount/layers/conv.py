@@ -14,7 +14,7 @@ from paramcount.numbers.arithmetic import minimum, product
 
 @dataclass(frozen=True)
 class Conv(Layer, kind="conv"):
-    """A convolution over one, two or three spatial axes, without bias unless asked for.
+    """A convolution over one, two or three spatial axes; without a bias by default.
 
     Weights: kernel positions × channels / groups × out. MACs: kernel positions × channels / groups × out ×
     the smaller of input and output positions. Elementwise: 1 per output element for the bias; `weight_norm`
@@ -24,15 +24,18 @@ class Conv(Layer, kind="conv"):
     10838016
     """
 
-    out: int = field(Whole())
-    kernel: int | Sequence[int] = field(PerAxis())
-    stride: int | Sequence[int] = field(PerAxis(), 1)
-    padding: str | int | Sequence = field(Padding(), "same")
-    dilation: int | Sequence[int] = field(PerAxis(), 1)
-    groups: int = field(Whole(), 1)
-    bias: bool = field(Flag(), False)
-    weight_norm: bool = field(Flag(), False)
+    out: int = field(Whole(), doc="the channels of the result")
+    kernel: int | Sequence[int] = field(PerAxis(), doc="the window's size, one number or one for each axis")
+    stride: int | Sequence[int] = field(PerAxis(), 1, doc="the step from one window to the next")
+    padding: str | int | Sequence = field(
+        Padding(), "same", doc="zeros around the input: `same`, `half`, `valid`, or numbers"
+    )
+    dilation: int | Sequence[int] = field(PerAxis(), 1, doc="the step between the elements of a window")
+    groups: int = field(Whole(), 1, doc="how many groups the channels are divided into")
+    bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
+    weight_norm: bool = field(Flag(), False, doc="whether the kernel's direction and length are learned separately")
 
+    family = "convolution"
     by_name = ("dilation", "groups", "bias", "weight_norm")
     slow_in_loops = True
     examples = (

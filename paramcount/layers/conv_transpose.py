@@ -15,26 +15,31 @@ from paramcount.numbers.arithmetic import Size, maximum, minimum, product, requi
 
 @dataclass(frozen=True)
 class ConvTranspose(Layer, kind="conv_transpose"):
-    """A transposed convolution over one, two or three spatial axes: a convolution's way back.
+    """A transposed convolution over one, two or three spatial axes: a convolution's change of shape, reversed.
 
     Along an axis of n positions: (n - 1) · stride + dilation · (kernel - 1) + 1 - padding + output_padding; with
     padding `same`, n · stride. Weights [kernel, channels, out / groups], as in PyTorch but for the order. MACs:
-    kernel positions × channels × out / groups × the smaller of input and output positions: inserted zeros are
-    no work. Elementwise: 1 per output element for the bias.
+    kernel positions × channels × out / groups × the smaller of input and output positions: the zeros inserted
+    between positions cost nothing. Elementwise: 1 per output element for the bias.
 
     >>> ConvTranspose(out=32, kernel=2, stride=2).work(Shape.of(16, 16, 64)).macs  # 4 · 64 · 32 · 16²
     2097152
     """
 
-    out: int = field(Whole())
-    kernel: int | Sequence[int] = field(PerAxis())
-    stride: int | Sequence[int] = field(PerAxis(), 1)
-    padding: str | int | Sequence = field(Padding(), "same")
-    output_padding: int | Sequence[int] = field(PerAxis(at_least=0), 0)
-    dilation: int | Sequence[int] = field(PerAxis(), 1)
-    groups: int = field(Whole(), 1)
-    bias: bool = field(Flag(), False)
+    out: int = field(Whole(), doc="the channels of the result")
+    kernel: int | Sequence[int] = field(PerAxis(), doc="the window's size, one number or one for each axis")
+    stride: int | Sequence[int] = field(PerAxis(), 1, doc="the step in the result from one input position to the next")
+    padding: str | int | Sequence = field(
+        Padding(), "same", doc="positions cut off around the result: `same`, `half`, `valid`, or numbers"
+    )
+    output_padding: int | Sequence[int] = field(
+        PerAxis(at_least=0), 0, doc="positions added at the end of each axis of the result"
+    )
+    dilation: int | Sequence[int] = field(PerAxis(), 1, doc="the step between the elements of a window")
+    groups: int = field(Whole(), 1, doc="how many groups the channels are divided into")
+    bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
 
+    family = "convolution"
     by_name = ("output_padding", "dilation", "groups", "bias")
     slow_in_loops = True
     examples = (
@@ -106,7 +111,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
 
     @staticmethod
     def trim(size: Size, width: Size, step: Size, spread: Size, padding: Any) -> tuple[Size, Size]:
-        """What is cut off before and after one axis; for `same`, what a convolution back would pad."""
+        """What is cut off before and after one axis; for `same`, what the reverse convolution would pad."""
         if isinstance(padding, str) and padding == "same":
             surplus = spread * (width - 1) + 1 - step
             before = maximum(surplus, 0) // 2
@@ -114,7 +119,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
         return axis_padding(size, width, step, spread, padding)
 
     def positions(self, sizes: tuple[Size, ...], axes: int) -> list[Size]:
-        """How many positions come out along each axis."""
+        """The number of output positions along each axis."""
         result = []
         for size, (width, step, spread, pad, extra) in zip(sizes, self.window(axes), strict=True):
             require(
@@ -128,7 +133,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
             if isinstance(pad, str) and pad == "same":
                 require(
                     extra == 0,
-                    "output_padding {} has no place with padding `same`, which gives {} positions",
+                    "output_padding {} cannot be combined with padding `same`, which gives {} positions",
                     extra,
                     size * step,
                     hint="give `padding` as a number to use `output_padding`",

@@ -18,7 +18,7 @@ REFUSED = {
 
 @dataclass(frozen=True)
 class Dense(Layer, kind="dense"):
-    """A matrix, and a bias unless told otherwise, on the last axis of features or of each step of a sequence.
+    """A matrix, and by default a bias, on the last axis of features or of each step of a sequence.
 
     Weights: channels × out. MACs: that × steps. Elementwise: 1 per output element for the bias; `weight_norm`
     adds one gain for each output, 3 operations per weight and 2 per gain. `tied` names the embedding whose
@@ -28,11 +28,12 @@ class Dense(Layer, kind="dense"):
     401408
     """
 
-    out: int = field(Whole())
-    bias: bool = field(Flag(), True)
-    tied: str | None = field(Key(none=True), None)
-    weight_norm: bool = field(Flag(), False)
+    out: int = field(Whole(), doc="the features of the result")
+    bias: bool = field(Flag(), True, doc="whether a learned bias is added to each output feature")
+    tied: str | None = field(Key(none=True), None, doc="the name of the embedding whose table is the matrix")
+    weight_norm: bool = field(Flag(), False, doc="whether the matrix's direction and length are learned separately")
 
+    family = "dense"
     by_name = ("bias", "tied", "weight_norm")
     examples = (
         ({"out": 5}, (7,)),

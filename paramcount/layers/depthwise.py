@@ -1,4 +1,4 @@
-"""Convolutions in which each channel keeps to itself."""
+"""Convolutions of each channel by itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from paramcount.numbers.arithmetic import minimum, product
 
 @dataclass(frozen=True)
 class Depthwise(Layer, kind="depthwise"):
-    """A convolution that gives each channel `multiplier` kernels of its own; the channels of one stay together.
+    """A convolution of each channel by itself, with `multiplier` kernels; the results of one channel are adjacent.
 
     Weights: kernel positions × channels × multiplier. MACs: that × the smaller of input and output positions.
     Elementwise: 1 per output element for the bias.
@@ -23,13 +23,16 @@ class Depthwise(Layer, kind="depthwise"):
     778752
     """
 
-    kernel: int | Sequence[int] = field(PerAxis())
-    stride: int | Sequence[int] = field(PerAxis(), 1)
-    multiplier: int = field(Whole(), 1)
-    padding: str | int | Sequence = field(Padding(), "same")
-    dilation: int | Sequence[int] = field(PerAxis(), 1)
-    bias: bool = field(Flag(), False)
+    kernel: int | Sequence[int] = field(PerAxis(), doc="the window's size, one number or one for each axis")
+    stride: int | Sequence[int] = field(PerAxis(), 1, doc="the step from one window to the next")
+    multiplier: int = field(Whole(), 1, doc="how many kernels each channel has")
+    padding: str | int | Sequence = field(
+        Padding(), "same", doc="zeros around the input: `same`, `half`, `valid`, or numbers"
+    )
+    dilation: int | Sequence[int] = field(PerAxis(), 1, doc="the step between the elements of a window")
+    bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
 
+    family = "convolution"
     by_name = ("dilation", "bias")
     examples = (
         ({"kernel": 3}, (7, 7, 5)),

@@ -8,14 +8,14 @@ from typing import Any
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.layers._accept import has_numbers
 from paramcount.layers.fields import Text, ValuePaths, field
-from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.layers.layer import Contraction, ParameterFree, Shape, Work
 from paramcount.numbers.arithmetic import Size, product, require
 
 Axes = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Einsum(Layer, kind="einsum"):
+class Einsum(ParameterFree, kind="einsum"):
     """The sum of products of several values over axes named by a pattern, `t d, s d -> t s`; `d, d ->` is a scalar.
 
     MACs: the product of all the axes' sizes. More than two values are contracted from left to right, a pair at a
@@ -25,9 +25,10 @@ class Einsum(Layer, kind="einsum"):
     262144
     """
 
-    pattern: str = field(Text())
-    paths: Any = field(ValuePaths())
+    pattern: str = field(Text(), doc="the axes of each value and of the result: `t d, s d -> t s`")
+    paths: Any = field(ValuePaths(), doc="the paths of the values, in the order of the pattern")
 
+    family = "contraction"
     by_name = ("pattern", "paths")
     takes_prev = False
     examples = (
@@ -45,9 +46,6 @@ class Einsum(Layer, kind="einsum"):
         _, result = parse(self.pattern)
         sizes = self.sizes(*inputs)
         return Shape.of(*(sizes[axis] for axis in result))
-
-    def params(self, *inputs: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, *inputs: Shape) -> Work:
         macs = 0
@@ -126,7 +124,7 @@ def parse(pattern: str) -> tuple[tuple[Axes, ...], Axes]:
 
 
 def steps(pattern: str) -> list[tuple[Axes, Axes, Axes]]:
-    """From left to right, the axes of what is there, of the next value, and of what the two come to."""
+    """The contractions from left to right: the axes of the result so far, of the next value, and of their product."""
     operands, result = parse(pattern)
     found = []
     left = operands[0]

@@ -1,4 +1,4 @@
-"""The look-up of tokens in a table."""
+"""The lookup of tokens in a table."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,15 +11,16 @@ from paramcount.numbers.arithmetic import Size
 
 @dataclass(frozen=True)
 class Embedding(Layer, kind="embedding"):
-    """One row of a table for each token. Table: vocab × out. A look-up is no operation: 0 MACs, 0 elementwise.
+    """One row of a table for each token. Table: vocab × out. A lookup is not an operation: 0 MACs, 0 elementwise.
 
     >>> Embedding(vocab=1000, out=64).output_shape(Shape((10,), "tokens"))
     Shape(sizes=(10, 64), layout='sequence')
     """
 
-    vocab: int = field(Whole())
-    out: int = field(Whole())
+    vocab: int = field(Whole(), doc="the number of different tokens, one row of the table for each")
+    out: int = field(Whole(), doc="the width of a row")
 
+    family = "embedding"
     examples = (
         ({"vocab": 11, "out": 4}, Shape((5,), "tokens")),
         ({"vocab": 3, "out": 2}, Shape((4, 6), "tokens")),

@@ -229,7 +229,7 @@ def field_checks(layer: type) -> list[tuple[str, Check]]:
     for argument, check in found:
         if not isinstance(check, Check):
             message = f"the argument {quote(argument)} of the layer {name} does not say what it takes"
-            hint = f"write `{argument}: int = field(Whole())`, or another check of `paramcount.layers.fields`"
+            hint = f"write `{argument}: int = field(Whole())`, or another check of `paramcount.layers`"
             raise ArgumentError(message, hint=hint)
     return found
 

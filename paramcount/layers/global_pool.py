@@ -3,10 +3,10 @@
 from typing import Any
 
 from paramcount.layers._accept import spatial_axes
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import ParameterFree, Shape, Work
 
 
-class GlobalPool(Layer, kind="global_pool"):
+class GlobalPool(ParameterFree, kind="global_pool"):
     """The mean of each channel over all positions of a sequence, an image or a volume: `(C,)`.
 
     No MACs; elementwise: input elements + output elements (sums, and one division per channel).
@@ -15,14 +15,12 @@ class GlobalPool(Layer, kind="global_pool"):
     64000
     """
 
+    family = "pooling"
     examples = (({}, (4, 5, 3)), ({}, (6, 2)), ({}, (2, 3, 4, 5)))
 
     def output_shape(self, x: Shape) -> Shape:
         spatial_axes(x, "global_pool")
         return Shape.of(x.channels)
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, x: Shape) -> Work:
         return Work(0, x.elements + x.channels)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from functools import cache, cached_property
+from inspect import cleandoc
 from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
@@ -14,6 +15,26 @@ from paramcount.numbers.arithmetic import Size, product
 LAYOUTS = {"features": 1, "sequence": 2, "image": 3, "volume": 4, "tokens": 1}
 BY_RANK = {1: "features", 2: "sequence", 3: "image", 4: "volume"}
 ROLES = ("weight", "table", "bias", "norm", "buffer")
+FAMILIES = (
+    "convolution",
+    "dense",
+    "embedding",
+    "parameter",
+    "contraction",
+    "normalization",
+    "activation",
+    "elementwise",
+    "pooling",
+    "shape",
+    "resampling",
+    "regularization",
+    "recurrent",
+    "state space",
+    "attention",
+    "position",
+    "merge",
+    "routing",
+)
 
 
 @dataclass(frozen=True)
@@ -105,10 +126,10 @@ class Work(NamedTuple):
 
 
 class Contraction(NamedTuple):
-    """The multiply-accumulates of one contraction, and its operands: of which parameters, by their names, and of
-    which inputs, by their numbers, each of them is made.
+    """The multiply-accumulates of one contraction, and what each of its operands is computed from: parameters, by name,
+    and inputs, by number.
 
-    Its gradient has another contraction as large for each operand that depends on a trainable parameter.
+    Its gradient has another contraction of the same size for each operand that depends on a trainable parameter.
     """
 
     macs: Size
@@ -134,20 +155,23 @@ class Layer(Item, ABC):
     registers itself: `class Conv(Layer, kind="conv")`. `norm` and `activation` are sugar for items after it.
     """
 
-    norm: Any = field(Kind(none=True), None)
-    activation: Any = field(Kind(none=True), None)
+    norm: Any = field(Kind(none=True), None, doc="a normalization after the layer, such as `batch_norm`")
+    activation: Any = field(Kind(none=True), None, doc="an activation after the layer and its norm, such as `relu`")
 
     kind: ClassVar[str] = ""
+    family: ClassVar[str] = ""  # one of FAMILIES
     examples: ClassVar[tuple[tuple, ...]] = ()  # (settings, input shape, ...): what the contract test runs
     takes_prev: ClassVar[bool] = True  # whether the value that arrives is the first input
-    by_name: ClassVar[tuple[str, ...]] = ()  # fields that have no place in a positional list
+    by_name: ClassVar[tuple[str, ...]] = ()  # fields that are given by name only
     slow_in_loops: ClassVar[bool] = False  # whether its gradient is slow on a processor inside a loop of XLA
 
     def __init_subclass__(cls, kind: str = "", **rest: Any) -> None:
         super().__init_subclass__(**rest)
         if kind:
             registry[kind] = cls
-        cls.kind = kind or cls.__dict__.get("kind") or cls.__name__.lower()  # one of no kind still needs a name
+        cls.kind = kind or cls.__dict__.get("kind") or cls.__name__.lower()  # a layer without a kind still needs a name
+        if cls.__doc__:
+            cls.__doc__ = f"{cleandoc(cls.__doc__)}\n\nArguments:\n{arguments_of(cls)}"
 
     def __post_init__(self) -> None:
         for name, check, default in self.validations():
@@ -182,7 +206,7 @@ class Layer(Item, ABC):
         builder.layer(self, name)
 
     def setting(self, *inputs: Shape) -> str:
-        """The arguments in brief, for a table: `3×3/2`; `inputs` tell how many axes there are, if they are known."""
+        """The arguments in brief, for a table: `3×3/2`; `inputs`, where known, show the number of axes."""
         return ""
 
     @abstractmethod
@@ -198,7 +222,7 @@ class Layer(Item, ABC):
         """The cost of one example's forward computation."""
 
     def contractions(self, *inputs: Shape) -> tuple[Contraction, ...]:
-        """What the MACs of `work` are made of: unless a layer says otherwise, its weights meet its first input."""
+        """What the MACs of `work` are made of: by default its weights are multiplied by its first input."""
         macs = self.work(*inputs).macs
         if type(macs) is int and not macs:
             return ()
@@ -232,6 +256,29 @@ class Layer(Item, ABC):
     @abstractmethod
     def forward(self, params: dict[str, Any], *inputs: Any, context: Any) -> Any:
         """The computation of one example in JAX; `vmap` makes the batch."""
+
+
+def arguments_of(layer: type) -> str:
+    """What each argument means, one on a line, `norm` and `activation` last; the class may not be a dataclass yet."""
+    own = {name: each for name, each in vars(layer).items() if isinstance(each, Field)}
+    known = {**getattr(layer, "__dataclass_fields__", {}), **own}
+    docs = {name: each.metadata["doc"] for name, each in known.items() if each.metadata.get("doc")}
+    order = sorted(docs, key=lambda name: name in ("norm", "activation"))
+    return "\n".join(f"    {name}: {docs[name]}" for name in order)
+
+
+class ParameterFree(Layer):
+    """A layer without parameters; its work is its own."""
+
+    def params(self, *inputs: Shape) -> dict[str, Param]:
+        return {}
+
+
+class Free(ParameterFree):
+    """A layer that costs nothing: no parameters, no multiply-accumulates, no elementwise operations."""
+
+    def work(self, *inputs: Shape) -> Work:
+        return Work()
 
 
 def along(name: str, value: Any, axes: int) -> tuple:

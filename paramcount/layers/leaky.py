@@ -16,7 +16,7 @@ class LeakyRelu(Elementwise, kind="leaky_relu"):
     4096
     """
 
-    slope: float = field(Number(), 0.01)
+    slope: float = field(Number(), 0.01, doc="the slope for negative values")
 
     examples = (({}, (3, 4, 5)), ({"slope": 0.2}, (6,)))
 
@@ -37,7 +37,7 @@ class Elu(Elementwise, kind="elu"):
     100
     """
 
-    alpha: float = field(Number(), 1.0)
+    alpha: float = field(Number(), 1.0, doc="the scale for negative values, which approach -alpha")
 
     examples = (({}, (3, 4, 5)), ({"alpha": 0.5}, (6,)))
 

@@ -15,6 +15,7 @@ class Merge(Layer):
     Work: one elementwise operation for each element and each value beyond the first.
     """
 
+    family = "merge"
     examples = (
         ({}, (3, 4, 5), (3, 4, 5)),
         ({}, (3, 4, 5), (5,), (4, 1)),

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.layers._accept import has_channels
-from paramcount.layers._statistics import affine, normalized, scaled, transform
+from paramcount.layers._statistics import Norm, normalized, scaled, transform
 from paramcount.layers.fields import Flag, Number, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import Shape
 from paramcount.numbers.arithmetic import exact_div
 
 
 @dataclass(frozen=True)
-class LayerNorm(Layer, kind="layer_norm"):
+class LayerNorm(Norm, kind="layer_norm"):
     """Normalizes the last axis at each position. Scale: channels; bias: channels.
 
     Elementwise: 5 per element, 1 more for the scale and 1 for the bias. Source: https://arxiv.org/abs/1607.06450
@@ -26,29 +25,23 @@ class LayerNorm(Layer, kind="layer_norm"):
     1059072
     """
 
-    eps: float = field(Number(at_least=0), 1e-5)
-    affine: bool = field(Flag(), True)
-    bias: bool = field(Flag(), True)
+    eps: float = field(Number(at_least=0), 1e-5, doc="a small number added to the variance, against division by zero")
+    affine: bool = field(Flag(), True, doc="whether a scale for each channel (and with `bias` a bias) is learned")
+    bias: bool = field(Flag(), True, doc="whether a bias for each channel is learned; only with `affine`")
 
     by_name = ("eps", "affine", "bias")
     examples = (({}, (5, 6)), ({"bias": False}, (4, 3, 6)), ({"affine": False, "eps": 1e-6}, (7,)))
 
-    def output_shape(self, x: Shape) -> Shape:
-        has_channels(x, "layer_norm")
-        return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return affine(x.channels, self.affine, self.affine and self.bias)
-
-    def work(self, x: Shape) -> Work:
-        return Work(0, (5 + self.affine + (self.affine and self.bias)) * x.elements)
+    @property
+    def learned(self) -> tuple[bool, bool]:
+        return self.affine, self.affine and self.bias
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return transform(normalized(x, (x.ndim - 1,), self.eps), params)
 
 
 @dataclass(frozen=True)
-class GroupNorm(Layer, kind="group_norm"):
+class GroupNorm(Norm, kind="group_norm"):
     """Normalizes each of `groups` groups of neighbouring channels over all positions. Scale and bias: channels each.
 
     Elementwise: 5 per element, 2 more where affine. Source: https://arxiv.org/abs/1803.08494
@@ -57,11 +50,10 @@ class GroupNorm(Layer, kind="group_norm"):
     351232
     """
 
-    groups: int = field(Whole(), 32)
-    eps: float = field(Number(at_least=0), 1e-5)
-    affine: bool = field(Flag(), True)
+    groups: int = field(Whole(), 32, doc="how many groups of neighbouring channels are normalized, each by itself")
+    eps: float = field(Number(at_least=0), 1e-5, doc="a small number added to the variance, against division by zero")
+    affine: bool = field(Flag(), True, doc="whether a scale and a bias for each channel are learned")
 
-    by_name = ("eps", "affine")
     examples = (
         ({"groups": 2}, (5, 4, 6)),
         ({}, (3, 64)),
@@ -73,16 +65,10 @@ class GroupNorm(Layer, kind="group_norm"):
         return f"g{self.groups}"
 
     def output_shape(self, x: Shape) -> Shape:
-        has_channels(x, "group_norm")
-        hint = "`group_norm` has 32 groups unless told: write `- group_norm: 8` as an item of its own"
+        super().output_shape(x)
+        hint = "`group_norm` has 32 groups by default: write `- group_norm: 8` as an item of its own"
         exact_div(x.channels, self.groups, "{} channels do not divide into {} groups", argument="groups", hint=hint)
         return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return affine(x.channels, self.affine, self.affine)
-
-    def work(self, x: Shape) -> Work:
-        return Work(0, (7 if self.affine else 5) * x.elements)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         parts = x.reshape(*x.shape[:-1], self.groups, -1)
@@ -91,7 +77,7 @@ class GroupNorm(Layer, kind="group_norm"):
 
 
 @dataclass(frozen=True)
-class InstanceNorm(Layer, kind="instance_norm"):
+class InstanceNorm(Norm, kind="instance_norm"):
     """Normalizes each channel of one example over all its positions. Scale and bias: channels each, no buffers.
 
     Elementwise: 5 per element, 2 more where affine. Source: https://arxiv.org/abs/1607.08022
@@ -100,14 +86,13 @@ class InstanceNorm(Layer, kind="instance_norm"):
     22400
     """
 
-    eps: float = field(Number(at_least=0), 1e-5)
-    affine: bool = field(Flag(), True)
+    eps: float = field(Number(at_least=0), 1e-5, doc="a small number added to the variance, against division by zero")
+    affine: bool = field(Flag(), True, doc="whether a scale and a bias for each channel are learned")
 
-    by_name = ("eps", "affine")
     examples = (({}, (5, 4, 3)), ({"affine": False}, (6, 2)), ({"eps": 1e-3}, (2, 3, 4, 2)))
 
     def output_shape(self, x: Shape) -> Shape:
-        has_channels(x, "instance_norm")
+        super().output_shape(x)
         if x.rank == 1:
             raise ShapeError(
                 f"`instance_norm` averages over positions, and got {x.layout} {x}",
@@ -115,18 +100,12 @@ class InstanceNorm(Layer, kind="instance_norm"):
             )
         return x
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return affine(x.channels, self.affine, self.affine)
-
-    def work(self, x: Shape) -> Work:
-        return Work(0, (7 if self.affine else 5) * x.elements)
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return transform(normalized(x, tuple(range(x.ndim - 1)), self.eps), params)
 
 
 @dataclass(frozen=True)
-class RmsNorm(Layer, kind="rms_norm"):
+class RmsNorm(Norm, kind="rms_norm"):
     """Divides the last axis by its root mean square at each position. Scale: channels; no bias.
 
     Elementwise: 3 per element (2 to square and sum, 1 to scale), 1 more where affine.
@@ -136,21 +115,17 @@ class RmsNorm(Layer, kind="rms_norm"):
     262144
     """
 
-    eps: float = field(Number(at_least=0), 1e-6)
-    affine: bool = field(Flag(), True)
+    eps: float = field(
+        Number(at_least=0), 1e-6, doc="a small number added to the mean square, against division by zero"
+    )
+    affine: bool = field(Flag(), True, doc="whether a scale for each channel is learned")
 
-    by_name = ("eps", "affine")
     examples = (({}, (5, 6)), ({"affine": False}, (4, 3, 6)), ({"eps": 1e-5}, (7,)))
+    operations = 3
 
-    def output_shape(self, x: Shape) -> Shape:
-        has_channels(x, "rms_norm")
-        return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return affine(x.channels, self.affine, False)
-
-    def work(self, x: Shape) -> Work:
-        return Work(0, (4 if self.affine else 3) * x.elements)
+    @property
+    def learned(self) -> tuple[bool, bool]:
+        return self.affine, False
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax.numpy import square

@@ -1,4 +1,4 @@
-"""A tensor that is learned by itself."""
+"""A learned tensor on its own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from paramcount.layers.layer import Layer, Param, Shape, Work
 
 @dataclass(frozen=True)
 class Parameter(Layer, kind="parameter"):
-    """A source of one learned tensor, such as positions, class tokens or layer scales; it costs no work.
+    """A source of one learned tensor, such as positions, class tokens or layer scales; it costs nothing.
 
     It ignores the value that arrives; an empty shape is a scalar.
 
@@ -18,9 +18,12 @@ class Parameter(Layer, kind="parameter"):
     38400
     """
 
-    shape: Sequence[int] = field(Sizes(at_least=1))
-    init: str = field(Word("normal", "zeros", "ones"), "normal")
+    shape: Sequence[int] = field(Sizes(at_least=1), doc="the sizes of the tensor")
+    init: str = field(
+        Word("normal", "zeros", "ones"), "normal", doc="the initial values: `normal` (deviation 0.02), `zeros`, `ones`"
+    )
 
+    family = "parameter"
     takes_prev: ClassVar[bool] = False
     by_name = ("init",)
     examples = (

@@ -1,4 +1,4 @@
-"""The convolution with a kernel of one position: a matrix for the channels of every place."""
+"""The convolution with a kernel of one position: one matrix for the channels at every position."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,11 +21,12 @@ class Pointwise(Layer, kind="pointwise"):
     10838016
     """
 
-    out: int = field(Whole())
-    stride: int | Sequence[int] = field(PerAxis(), 1)
-    groups: int = field(Whole(), 1)
-    bias: bool = field(Flag(), False)
+    out: int = field(Whole(), doc="the channels of the result")
+    stride: int | Sequence[int] = field(PerAxis(), 1, doc="the step from one position to the next")
+    groups: int = field(Whole(), 1, doc="how many groups the channels are divided into")
+    bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
 
+    family = "convolution"
     by_name = ("groups", "bias")
     examples = (
         ({"out": 6}, (5, 4, 3)),

@@ -7,27 +7,30 @@ from paramcount.errors import ShapeError
 from paramcount.layers._accept import spatial_axes
 from paramcount.layers._window import describe, paddings
 from paramcount.layers.fields import Flag, Padding, PerAxis, field
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import ParameterFree, Shape, Work, along
 from paramcount.numbers.arithmetic import Size, ceil_div, maximum, minimum, product, require, where
 
 
 @dataclass(frozen=True)
-class MaxPool(Layer, kind="max_pool"):
+class MaxPool(ParameterFree, kind="max_pool"):
     """The largest of each window, over one, two or three spatial axes; the stride is the kernel unless given.
 
-    With `ceil`, a last window that hangs over counts, if it starts in the input or the padding before it. No
-    MACs; elementwise: the kernel's positions per output element, also where some lie in the padding.
+    With `ceil`, a last window that hangs over the edge counts, if it starts in the input or the padding before it. No
+    MACs; elementwise: the kernel's positions per output element, even where some lie in the padding.
 
     >>> MaxPool(kernel=3, stride=2, ceil=True).output_shape(Shape.of(112, 112, 64)).sizes
     (56, 56, 64)
     """
 
-    kernel: int | tuple[int, ...] = field(PerAxis())
-    stride: int | tuple[int, ...] | None = field(PerAxis(none=True), None)
-    padding: Any = field(Padding(), "valid")
-    ceil: bool = field(Flag(), False)
-    dilation: int | tuple[int, ...] = field(PerAxis(), 1)
+    kernel: int | tuple[int, ...] = field(PerAxis(), doc="the window's size, one number or one for each axis")
+    stride: int | tuple[int, ...] | None = field(
+        PerAxis(none=True), None, doc="the step from one window to the next; the kernel's size unless given"
+    )
+    padding: Any = field(Padding(), "valid", doc="zeros around the input: `same`, `half`, `valid`, or numbers")
+    ceil: bool = field(Flag(), False, doc="whether a last window that hangs over the edge counts")
+    dilation: int | tuple[int, ...] = field(PerAxis(), 1, doc="the step between the elements of a window")
 
+    family = "pooling"
     by_name = ("ceil", "dilation")
     examples = (
         ({"kernel": 2}, (6, 7, 3)),
@@ -44,9 +47,6 @@ class MaxPool(Layer, kind="max_pool"):
     def output_shape(self, x: Shape) -> Shape:
         return pooled(x, self, self.dilation)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
     def work(self, x: Shape) -> Work:
         return Work(0, product(along("kernel", self.kernel, x.rank - 1)) * self.output_shape(x).elements)
 
@@ -58,7 +58,7 @@ class MaxPool(Layer, kind="max_pool"):
 
 
 @dataclass(frozen=True)
-class AvgPool(Layer, kind="avg_pool"):
+class AvgPool(ParameterFree, kind="avg_pool"):
     """The mean of each window, over one, two or three spatial axes; the stride is the kernel unless given.
 
     Padding counts as zeros, unless `count_pad` is false; what hangs over by `ceil` never counts. No MACs;
@@ -68,12 +68,15 @@ class AvgPool(Layer, kind="avg_pool"):
     7
     """
 
-    kernel: int | tuple[int, ...] = field(PerAxis())
-    stride: int | tuple[int, ...] | None = field(PerAxis(none=True), None)
-    padding: Any = field(Padding(), "valid")
-    ceil: bool = field(Flag(), False)
-    count_pad: bool = field(Flag(), True)
+    kernel: int | tuple[int, ...] = field(PerAxis(), doc="the window's size, one number or one for each axis")
+    stride: int | tuple[int, ...] | None = field(
+        PerAxis(none=True), None, doc="the step from one window to the next; the kernel's size unless given"
+    )
+    padding: Any = field(Padding(), "valid", doc="zeros around the input: `same`, `half`, `valid`, or numbers")
+    ceil: bool = field(Flag(), False, doc="whether a last window that hangs over the edge counts")
+    count_pad: bool = field(Flag(), True, doc="whether the mean includes the zeros of the padding")
 
+    family = "pooling"
     by_name = ("ceil", "count_pad")
     examples = (
         ({"kernel": 2}, (6, 7, 3)),
@@ -88,9 +91,6 @@ class AvgPool(Layer, kind="avg_pool"):
 
     def output_shape(self, x: Shape) -> Shape:
         return pooled(x, self, 1)
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
@@ -135,7 +135,7 @@ def pooled(x: Shape, pool: Any, dilation: Any) -> Shape:
         message = "the kernel spans {} positions, the padded input has {}"
         hint = "use a smaller kernel or more padding"
         require(padded >= reach, message, reach, padded, error=ShapeError, hint=hint, argument="kernel")
-        message = "padding {} is not smaller than the kernel's reach {}: a window would see nothing else"
+        message = "padding {} is not smaller than the kernel's reach {}: a window would see nothing but padding"
         require(maximum(before, after) < reach, message, maximum(before, after), reach, argument="padding")
         if pool.ceil:
             count = ceil_div(padded - reach, step) + 1
@@ -171,14 +171,14 @@ def slide(x: Any, pool: Any, dilation: Any, start: float, operation: Any) -> Any
 
 
 def covered(size: Size, places: Size, kernel: Size, stride: Size, padding: tuple, count_pad: bool) -> Size:
-    """How many positions the windows along one axis have together, without what hangs over.
+    """How many positions the windows along one axis cover in total, without what hangs over the edge.
 
     >>> covered(4, 2, 3, 2, (0, 0), count_pad=True)
     5
     """
     before, after = padding
     end = size + after if count_pad else size
-    # Window i covers i · stride - before up to kernel more: so many end before `end`, the others are cut there.
+    # Window i covers i · stride - before up to kernel more: `whole` of them end before `end`, the others are cut there.
     whole = minimum(maximum((end - kernel + before) // stride + 1, 0), places)
     ends = whole * (kernel - before) + stride * (whole * (whole - 1) // 2) + (places - whole) * end
     starts = stride * (places * (places - 1) // 2) - places * before

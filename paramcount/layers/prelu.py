@@ -18,8 +18,9 @@ class Prelu(Layer, kind="prelu"):
     16
     """
 
-    shared: bool = field(Flag(), False)
+    shared: bool = field(Flag(), False, doc="whether all channels share one slope")
 
+    family = "activation"
     by_name = ("shared",)
     examples = (({}, (4, 5, 3)), ({"shared": True}, (6, 2)), ({}, (7,)))
 

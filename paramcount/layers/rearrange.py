@@ -5,11 +5,11 @@ from typing import Any
 
 from paramcount.layers._pattern import composed, move, parse, rearranged, sizes
 from paramcount.layers.fields import AxisSizes, Text, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import Free, Shape
 
 
 @dataclass(frozen=True)
-class Rearrange(Layer, kind="rearrange"):
+class Rearrange(Free, kind="rearrange"):
     """A value's axes in another order and grouping, in einops' notation; a new axis on the right repeats.
 
     `sizes` gives the sizes that do not follow from the value. Costs nothing: no MACs, no elementwise operations.
@@ -18,9 +18,10 @@ class Rearrange(Layer, kind="rearrange"):
     '49×8×8'
     """
 
-    pattern: str = field(Text())
-    sizes: Any = field(AxisSizes(), ())
+    pattern: str = field(Text(), doc="the axes before and after, in einops' notation: `t (h d) -> t h d`")
+    sizes: Any = field(AxisSizes(), (), doc="the sizes of axes that do not follow from the value, such as `h: 8`")
 
+    family = "shape"
     by_name = ("sizes",)
     examples = (
         ({"pattern": "t (h d) -> t h d", "sizes": {"h": 2}}, (3, 8)),
@@ -37,12 +38,6 @@ class Rearrange(Layer, kind="rearrange"):
     def output_shape(self, x: Shape) -> Shape:
         pattern = parse(self.pattern)
         return rearranged(x, *composed(pattern.right, sizes(pattern, x, dict(self.sizes))))
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         pattern = parse(self.pattern)

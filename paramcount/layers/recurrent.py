@@ -1,10 +1,11 @@
 """Recurrent layers, by PyTorch's equations.
 
-At each step the gates see its input and the state that the step before left. The layers take a sequence, or features as
-a single step, and give several results: the sequence of outputs, the last state and, for `lstm`, the last cell (`into:
-[memory, h, c]`). `layers` are stacked, each on the outputs of the one below. `bidirectional` adds a pass from the end
-to every layer; the outputs of both stand beside each other. The first state, zeros unless `state` gives it, and the
-last one have the shape (layers × directions, out), or (out,) where that is one.
+At each step the gates see the input and the state after the step before. The layers take a sequence, or features as a
+single step, and give several results: the sequence of outputs, the last state and, for `lstm`, the last cell (`into:
+[memory, h, c]`). `layers` are stacked, each on the outputs of the one below. With `bidirectional` every layer also
+reads the sequence from its end, and the outputs of both directions are concatenated. The first state, zeros unless
+`state` gives it, and the last one have the shape (layers × directions, out), or (out,) for one layer in one
+direction.
 """
 
 from collections.abc import Iterator
@@ -22,17 +23,18 @@ Operand = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Recurrent(Layer):
-    """What the recurrent kinds have in common; they differ in their gates and in what a step makes of these."""
+    """What the recurrent kinds have in common; they differ in their gates and in what a step computes from them."""
 
-    hidden: int = field(Whole())
-    layers: int = field(Whole(), 1)
-    bidirectional: bool = field(Flag(), False)
-    biases: int = field(Whole(at_least=0), 2)
-    state: Any = field(ValuePath(none=True), None)
+    hidden: int = field(Whole(), doc="the units of the state")
+    layers: int = field(Whole(), 1, doc="how many layers are stacked")
+    bidirectional: bool = field(Flag(), False, doc="whether each layer also reads the sequence backwards")
+    biases: int = field(Whole(at_least=0), 2, doc="bias vectors per gate: 2 as in PyTorch, 1 as in Keras, or 0")
+    state: Any = field(ValuePath(none=True), None, doc="the path of the first state; zeros unless given")
 
+    family = "recurrent"
     by_name = ("bidirectional", "biases", "state")
     gates: ClassVar[int]
-    updates: ClassVar[int]  # operations per hidden unit and step, once the gates' sums are there
+    updates: ClassVar[int]  # operations per hidden unit and step, beyond the sums of the gates
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,7 +100,7 @@ class Recurrent(Layer):
         }
 
     def tensors(self, width: Size) -> dict[str, Param]:
-        """The tensors of one layer in one direction, on inputs of a width; the gates stand behind each other."""
+        """The tensors of one layer in one direction, on inputs of a width; the gates' columns follow one another."""
         gates = self.gates * self.hidden
         biases = ("input_bias", "hidden_bias")[: settle(self.biases)]
         return {
@@ -128,7 +130,7 @@ class Recurrent(Layer):
         return tuple(found)
 
     def products(self, steps: Size, width: Size, suffix: str, below: Operand, carried: Operand) -> list[Contraction]:
-        """The contractions of one layer in one direction: what goes in, and the state, which is made of everything."""
+        """The contractions of one layer in one direction: that of the input, and that of the state."""
         gates = steps * self.gates * self.hidden
         return [
             Contraction(gates * width, (below, ("input_weight" + suffix,))),
@@ -180,8 +182,8 @@ class Lstm(Recurrent, kind="lstm"):
     (['7×16', '16', '16'], 11648)
     """
 
-    projection: int = field(Whole(at_least=0), 0)
-    cell: Any = field(ValuePath(none=True), None)
+    projection: int = field(Whole(at_least=0), 0, doc="the width that the output is narrowed to; 0 for no projection")
+    cell: Any = field(ValuePath(none=True), None, doc="the path of the first cell, given along with `state`")
 
     by_name = ("bidirectional", "projection", "biases", "state", "cell")
     gates = 4
@@ -237,7 +239,6 @@ class Lstm(Recurrent, kind="lstm"):
         return (state @ params["projection"] if "projection" in params else state), cell
 
 
-@dataclass(frozen=True)
 class Gru(Recurrent, kind="gru"):
     """Gated recurrent unit; the reset gate acts on the state's product with its weights, as in cuDNN.
 
@@ -280,7 +281,7 @@ class Rnn(Recurrent, kind="rnn"):
     7000
     """
 
-    function: str = field(Word("tanh", "relu"), "tanh")
+    function: str = field(Word("tanh", "relu"), "tanh", doc="the activation of the state: `tanh` or `relu`")
 
     by_name = ("bidirectional", "biases", "state", "function")
     gates = 1

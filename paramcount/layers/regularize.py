@@ -5,41 +5,37 @@ from typing import Any
 
 from paramcount.layers._accept import has_numbers
 from paramcount.layers.fields import Number, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import Free, ParameterFree, Shape, Work
 
 
-class Identity(Layer, kind="identity"):
+class Identity(Free, kind="identity"):
     """The value as it is. Costs nothing.
 
     >>> str(Identity().output_shape(Shape.of(7, 7, 64)))
     '7×7×64'
     """
 
+    family = "elementwise"
     examples = (({}, (3, 4, 5)), ({}, Shape((6,), "tokens")))
 
     def output_shape(self, x: Shape) -> Shape:
         return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return x
 
 
 @dataclass(frozen=True)
-class Scale(Layer, kind="scale"):
+class Scale(ParameterFree, kind="scale"):
     """The value times a number. One elementwise operation per element.
 
     >>> Scale(0.5).work(Shape.of(197, 768)).elementwise
     151296
     """
 
-    factor: float = field(Number())
+    factor: float = field(Number(), doc="the number that every element is multiplied by")
 
+    family = "elementwise"
     examples = (({"factor": 0.5}, (3, 4)), ({"factor": 16}, ()))
 
     def setting(self, *inputs: Shape) -> str:
@@ -49,9 +45,6 @@ class Scale(Layer, kind="scale"):
         has_numbers(x, "scale")
         return x
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
     def work(self, x: Shape) -> Work:
         return Work(0, x.elements)
 
@@ -60,10 +53,12 @@ class Scale(Layer, kind="scale"):
 
 
 @dataclass(frozen=True)
-class Omission(Layer):
-    """What is left out at random in training, and does nothing in inference, which is what is counted."""
+class Omission(Free):
+    """Drops values at random in training, and does nothing in inference, which is what is counted."""
 
-    rate: float = field(Number(0, 1))
+    rate: float = field(Number(0, 1), doc="the probability that values are dropped")
+
+    family = "regularization"
 
     def setting(self, *inputs: Shape) -> str:
         return str(self.rate)
@@ -72,16 +67,10 @@ class Omission(Layer):
         has_numbers(x, self.kind)
         return x
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
 
 @dataclass(frozen=True)
 class Dropout(Omission, kind="dropout"):
-    """In training, zeros at random for a share `rate` of the elements, the others scaled up; nothing in inference.
+    """In training, sets a random share `rate` of the elements to zero and scales up the rest; nothing in inference.
 
     No elementwise operations: the figures are those of inference.
 
@@ -89,7 +78,7 @@ class Dropout(Omission, kind="dropout"):
     0
     """
 
-    rate: float = field(Number(0, 1), 0.5)
+    rate: float = field(Number(0, 1), 0.5, doc="the probability that an element becomes zero")
 
     examples = (({}, (3, 4, 5)), ({"rate": 0.1}, (6,)))
 
@@ -99,16 +88,16 @@ class Dropout(Omission, kind="dropout"):
 
 @dataclass(frozen=True)
 class StochasticDepth(Omission, kind="stochastic_depth"):
-    """In training, zeros for the whole of an example with probability `rate`; nothing in inference.
+    """In training, sets a whole example to zero with probability `rate`; nothing in inference.
 
-    It ends the body of a `residual`, which is then left out. No elementwise operations: the figures are
+    At the end of the body of a `residual` it drops that body. No elementwise operations: the figures are
     those of inference. Source: https://arxiv.org/abs/1603.09382
 
     >>> StochasticDepth(0.2).work(Shape.of(56, 56, 96)).elementwise
     0
     """
 
-    rate: float = field(Number(0, 1), 0.1)
+    rate: float = field(Number(0, 1), 0.1, doc="the probability that an example becomes zero")
 
     examples = (({}, (3, 4, 5)), ({"rate": 0.5}, (6,)))
 
@@ -117,7 +106,7 @@ class StochasticDepth(Omission, kind="stochastic_depth"):
 
 
 def kept(x: Any, rate: float, shape: tuple[int, ...], context: Any) -> Any:
-    """In training, the value where a random draw of the shape keeps it, so scaled that its mean stays."""
+    """In training, the value where a random draw of this shape keeps it, scaled so that its mean stays the same."""
     if not context.train or rate == 0:
         return x
     from jax import numpy as jnp

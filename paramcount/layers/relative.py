@@ -1,4 +1,4 @@
-"""What a position adds to attention's scores by its distance alone: relative, alibi, offsets."""
+"""Biases of attention's scores that depend on the distance alone: relative, alibi, offsets."""
 
 import math
 from collections.abc import Sequence
@@ -7,31 +7,34 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layers.fields import Flag, PerAxis, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import Free, Shape, along
 from paramcount.numbers.arithmetic import Size, require
 
 
 @dataclass(frozen=True)
-class Relative(Layer, kind="relative"):
+class Relative(Free, kind="relative"):
     """A table with a row for each distance and a column for each head, as the biases (heads, queries, keys).
 
     With `grid`, a number or [h, w], the positions are those of a window and the table has (2h - 1) · (2w - 1) rows,
     the distance's row from the top, then its column. With `query` and `key`, numbers of positions in a sequence, the
     table's rows are T5's buckets: near distances one by one, farther ones by their logarithm up to `max_distance`,
-    half of them for keys after the query unless `causal`. The last query stands at the last key.
-    Costs nothing: each bias is looked up.
+    half of them for keys after the query unless `causal`. The last query is at the position of the
+    last key. Costs nothing: each bias is looked up.
     Sources: https://arxiv.org/abs/2103.14030, https://arxiv.org/abs/1910.10683
 
     >>> str(Relative(grid=7).output_shape(Shape.of(169, 3)))
     '3×49×49'
     """
 
-    grid: Any = field(PerAxis(none=True), None)
-    query: Any = field(Whole(none=True), None)
-    key: Any = field(Whole(none=True), None)
-    causal: bool = field(Flag(), False)
-    max_distance: int = field(Whole(), 128)
+    grid: Any = field(
+        PerAxis(none=True), None, doc="the size of the window whose positions are compared, a number or [h, w]"
+    )
+    query: Any = field(Whole(none=True), None, doc="how many positions the queries have, in a sequence")
+    key: Any = field(Whole(none=True), None, doc="how many positions the keys have, in a sequence")
+    causal: bool = field(Flag(), False, doc="whether keys after a query get no buckets of their own")
+    max_distance: int = field(Whole(), 128, doc="the distance from which on all share the last bucket")
 
+    family = "position"
     by_name = ("grid", "query", "key", "causal", "max_distance")
     examples = (
         ({"grid": 3}, (25, 2)),
@@ -75,12 +78,6 @@ class Relative(Layer, kind="relative"):
         require(rows == distances, message, rows, height, width, distances, error=ShapeError, argument="grid")
         return Shape((heads, height * width, height * width))
 
-    def params(self, table: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, table: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], table: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
 
@@ -108,10 +105,10 @@ class Relative(Layer, kind="relative"):
 
 
 @dataclass(frozen=True)
-class Alibi(Layer, kind="alibi"):
-    """Attention with linear biases: minus the distance of a query and a key, steeper or flatter for each of the heads.
+class Alibi(Free, kind="alibi"):
+    """Attention with linear biases: minus the distance of query and key, times a slope for each head.
 
-    Of a sequence (T, D) it makes the biases (heads, T, T), by T alone. The slopes of n heads, a power of two, are
+    For a sequence (T, D) the biases are (heads, T, T). The slopes of n heads, a power of two, are
     2^(-8 / n), 2^(-16 / n), ..., 2^-8; other numbers take those of the next smaller power, and then every second one of
     twice as many. Costs nothing: the biases depend on the sizes alone.
     Source: https://arxiv.org/abs/2108.12409
@@ -120,8 +117,9 @@ class Alibi(Layer, kind="alibi"):
     '16×128×128'
     """
 
-    heads: int = field(Whole())
+    heads: int = field(Whole(), doc="the number of heads, each with a slope of its own")
 
+    family = "position"
     examples = (({"heads": 4}, (5, 3)), ({"heads": 3}, (1, 2)), ({"heads": 12}, (4, 6)))
 
     def setting(self, *inputs: Shape) -> str:
@@ -135,12 +133,6 @@ class Alibi(Layer, kind="alibi"):
             )
         return Shape((self.heads, x.sizes[0], x.sizes[0]))
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
 
@@ -152,10 +144,10 @@ class Alibi(Layer, kind="alibi"):
 
 
 @dataclass(frozen=True)
-class Offsets(Layer, kind="offsets"):
+class Offsets(Free, kind="offsets"):
     """A source of every distance in a window, on a logarithmic scale from -1 to 1: ((2h - 1) · (2w - 1), 2).
 
-    A small network of dense layers makes the table for `relative` of it, as in Swin v2. It ignores the value that
+    A small network of dense layers turns it into the table for `relative`, as in Swin v2. It ignores the value that
     arrives, and costs nothing: the distances depend on `grid`, a number or [h, w], alone.
     Source: https://arxiv.org/abs/2111.09883
 
@@ -163,8 +155,9 @@ class Offsets(Layer, kind="offsets"):
     '225×2'
     """
 
-    grid: int | Sequence[int] = field(PerAxis())
+    grid: int | Sequence[int] = field(PerAxis(), doc="the size of the window, a number or [h, w]")
 
+    family = "position"
     takes_prev = False
     examples = (({"grid": 3},), ({"grid": (2, 4)},), ({"grid": 1},))
 
@@ -175,12 +168,6 @@ class Offsets(Layer, kind="offsets"):
         height, width = along("grid", self.grid, 2)
         distances: Size = (2 * height - 1) * (2 * width - 1)
         return Shape.of(distances, 2)
-
-    def params(self) -> dict[str, Param]:
-        return {}
-
-    def work(self) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], *, context: Any) -> Any:
         from jax import numpy as jnp

@@ -8,35 +8,30 @@ from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.layers._accept import has_channels
 from paramcount.layers._pattern import rearranged
 from paramcount.layers.fields import Sizes, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import Free, Shape
 from paramcount.numbers.arithmetic import Size, exact_div, product, require
 
 
-class Flatten(Layer, kind="flatten"):
+class Flatten(Free, kind="flatten"):
     """All elements along one axis, in their order (channels last). Costs nothing.
 
     >>> str(Flatten().output_shape(Shape.of(7, 7, 512)))
     '25088'
     """
 
+    family = "shape"
     examples = (({}, (3, 4, 5)), ({}, (6,)))
 
     def output_shape(self, x: Shape) -> Shape:
         has_channels(x, "flatten")
         return Shape.of(x.elements)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return x.reshape(-1)
 
 
 @dataclass(frozen=True)
-class Reshape(Layer, kind="reshape"):
+class Reshape(Free, kind="reshape"):
     """The elements in their order, in axes of other sizes; one size may be -1 and follows from the others.
 
     Costs nothing. `rearrange` also names the axes, and moves them.
@@ -45,8 +40,11 @@ class Reshape(Layer, kind="reshape"):
     '32×8'
     """
 
-    sizes: Sequence[int] = field(Sizes(at_least=-1))
+    sizes: Sequence[int] = field(
+        Sizes(at_least=-1), doc="the new sizes; one of them may be -1, which follows from the others"
+    )
 
+    family = "shape"
     examples = (
         ({"sizes": (4, 5, 3)}, (20, 3)),
         ({"sizes": (-1, 6)}, (4, 3, 2)),
@@ -70,26 +68,21 @@ class Reshape(Layer, kind="reshape"):
         rest = exact_div(x.elements, known, "{} elements do not divide by {}", error=ShapeError, argument="sizes")
         return rearranged(x, *(rest if follows(size) else size for size in self.sizes))
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return x.reshape(self.sizes)
 
 
 @dataclass(frozen=True)
-class Transpose(Layer, kind="transpose"):
+class Transpose(Free, kind="transpose"):
     """The axes in another order, each given by its place from 0. Costs nothing.
 
     >>> str(Transpose([1, 0]).output_shape(Shape.of(49, 64)))
     '64×49'
     """
 
-    axes: Sequence[int] = field(Sizes(at_least=0))
+    axes: Sequence[int] = field(Sizes(at_least=0), doc="the old axes in their new order, counted from 0")
 
+    family = "shape"
     examples = (({"axes": (1, 0)}, (4, 3)), ({"axes": (2, 0, 1)}, (2, 3, 4)))
 
     def setting(self, *inputs: Shape) -> str:
@@ -103,12 +96,6 @@ class Transpose(Layer, kind="transpose"):
                 argument="axes",
             )
         return rearranged(x, *(x.sizes[axis] for axis in self.axes))
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return x.transpose(self.axes)

@@ -6,7 +6,7 @@ from typing import Any
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layers._accept import spatial_axes
 from paramcount.layers.fields import Check, Flag, Number, PerAxis, Whole, Word, field, whole_number
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import Free, ParameterFree, Shape, Work, along
 from paramcount.numbers.arithmetic import Size, exact_div, require
 
 
@@ -26,22 +26,25 @@ class Factor(Check):
 
 
 @dataclass(frozen=True)
-class Upsample(Layer, kind="upsample"):
-    """The spatial axes made `factor` times as long (rounded down), or of the length `size`, which goes before.
+class Upsample(ParameterFree, kind="upsample"):
+    """The spatial axes made `factor` times as long (rounded down), or of the length `size`, which takes precedence.
 
-    `bilinear` is linear interpolation along one to three axes; `align_corners` lets first and last positions fall
-    together. By gathers, so no MACs; elementwise: nearest 0, bilinear 3 per output element and axis (two
-    products, one sum).
+    `bilinear` is linear interpolation along one to three axes; `align_corners` makes the first and last
+    positions coincide. Computed by gathers, so no MACs; elementwise: nearest 0, bilinear 3 per output element and
+    axis (two products, one sum).
 
     >>> Upsample(method="bilinear").work(Shape.of(224, 224, 3))  # 3 · 2 · 448² · 3
     Work(macs=0, elementwise=3612672)
     """
 
-    factor: Any = field(Factor(), 2)
-    method: str = field(Word("nearest", "bilinear"), "nearest")
-    size: int | tuple[int | None, ...] | None = field(PerAxis(none=True), None)
-    align_corners: bool = field(Flag(), False)
+    factor: Any = field(Factor(), 2, doc="how many times as long each spatial axis becomes")
+    method: str = field(Word("nearest", "bilinear"), "nearest", doc="`nearest` or `bilinear` interpolation")
+    size: int | tuple[int | None, ...] | None = field(
+        PerAxis(none=True), None, doc="the new length of each spatial axis, in place of `factor`; `none` keeps an axis"
+    )
+    align_corners: bool = field(Flag(), False, doc="whether the first and last positions coincide; only for `bilinear`")
 
+    family = "resampling"
     by_name = ("size", "align_corners")
     examples = (
         ({}, (3, 4, 2)),
@@ -72,9 +75,6 @@ class Upsample(Layer, kind="upsample"):
             require(new >= 1, "nothing is left of an axis of {}", old, error=ShapeError, argument="factor")
         return Shape((*sizes, x.channels), x.layout)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
     def work(self, x: Shape) -> Work:
         per_element = 3 * (x.rank - 1) if self.method == "bilinear" else 0
         return Work(0, per_element * self.output_shape(x).elements)
@@ -96,7 +96,7 @@ class Upsample(Layer, kind="upsample"):
 
 
 @dataclass(frozen=True)
-class PixelShuffle(Layer, kind="pixel_shuffle"):
+class PixelShuffle(Free, kind="pixel_shuffle"):
     """An image `factor` times as high and wide, from `factor`² times as many channels.
 
     Channel c · factor² + i · factor + j becomes channel c of the pixel in row i and column j. Costs nothing.
@@ -106,8 +106,9 @@ class PixelShuffle(Layer, kind="pixel_shuffle"):
     '30×36×3'
     """
 
-    factor: int = field(Whole(), 2)
+    factor: int = field(Whole(), 2, doc="how many times as high and wide the image becomes")
 
+    family = "resampling"
     examples = (({}, (3, 4, 8)), ({"factor": 3}, (2, 3, 9)))
 
     def setting(self, *inputs: Shape) -> str:
@@ -120,12 +121,6 @@ class PixelShuffle(Layer, kind="pixel_shuffle"):
         channels = exact_div(x.channels, self.factor * self.factor, message, error=ShapeError, argument="factor")
         height, width = x.spatial
         return Shape((height * self.factor, width * self.factor, channels), x.layout)
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         height, width, _ = x.shape
@@ -148,7 +143,7 @@ def scaled(size: Size, factor: Any) -> Size:
 
 
 def sources(length: int, size: int, factor: Any, method: str, align_corners: bool) -> tuple[Any, Any, Any]:
-    """For each position of a resized axis the two positions it lies between, and how near it is to the second.
+    """For each position of a resized axis the two positions it lies between, and the weight of the second.
 
     A factor scales the coordinates by itself, a size by the ratio of the lengths, as in PyTorch.
     """

@@ -5,12 +5,12 @@ from typing import Any
 
 from paramcount.layers._accept import has_channels
 from paramcount.layers.fields import Number, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import ParameterFree, Shape, Work
 
 
 @dataclass(frozen=True)
-class LocalResponseNorm(Layer, kind="local_response_norm"):
-    """x / (offset + alpha · mean of x² over `size` neighbouring channels) ** beta, the mean as if padded by zeros.
+class LocalResponseNorm(ParameterFree, kind="local_response_norm"):
+    """x / (offset + alpha · mean of x² over `size` neighbouring channels) ** beta, the mean as if padded with zeros.
 
     Elementwise: size + 4 per element: square, size - 1 additions, scale, offset, power, divide.
     Source: https://papers.nips.cc/paper/4824 (there with size 5, offset 2, and alpha / size as alpha)
@@ -19,11 +19,12 @@ class LocalResponseNorm(Layer, kind="local_response_norm"):
     629856
     """
 
-    size: int = field(Whole(), 5)
-    alpha: float = field(Number(), 1e-4)
-    beta: float = field(Number(), 0.75)
-    offset: float = field(Number(), 1.0)
+    size: int = field(Whole(), 5, doc="how many neighbouring channels are averaged")
+    alpha: float = field(Number(), 1e-4, doc="the factor of the mean square")
+    beta: float = field(Number(), 0.75, doc="the exponent of the divisor")
+    offset: float = field(Number(), 1.0, doc="what is added to the mean square")
 
+    family = "normalization"
     by_name = ("alpha", "beta", "offset")
     examples = (({}, (3, 4, 7)), ({"size": 4, "alpha": 0.1, "offset": 2}, (5, 6)), ({"size": 3}, (8,)))
 
@@ -33,9 +34,6 @@ class LocalResponseNorm(Layer, kind="local_response_norm"):
     def output_shape(self, x: Shape) -> Shape:
         has_channels(x, "local_response_norm")
         return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, x: Shape) -> Work:
         return Work(0, (self.size + 4) * x.elements)
@@ -51,8 +49,8 @@ class LocalResponseNorm(Layer, kind="local_response_norm"):
 
 
 @dataclass(frozen=True)
-class L2Norm(Layer, kind="l2_norm"):
-    """The last axis at length 1: x / max(√Σx², eps).
+class L2Norm(ParameterFree, kind="l2_norm"):
+    """Scales the last axis to length 1: x / max(√Σx², eps).
 
     Elementwise: 3 per element: square, sum, divide.
 
@@ -60,17 +58,15 @@ class L2Norm(Layer, kind="l2_norm"):
     1536
     """
 
-    eps: float = field(Number(at_least=0), 1e-12)
+    eps: float = field(Number(at_least=0), 1e-12, doc="the smallest length that is divided by")
 
+    family = "normalization"
     by_name = ("eps",)
     examples = (({}, (5,)), ({"eps": 1e-6}, (4, 3)), ({}, (2, 3, 4)))
 
     def output_shape(self, x: Shape) -> Shape:
         has_channels(x, "l2_norm")
         return x
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, x: Shape) -> Work:
         return Work(0, 3 * x.elements)

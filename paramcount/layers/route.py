@@ -26,14 +26,15 @@ class Router(Layer, kind="router"):
     4194304
     """
 
-    experts: int = field(Whole())
-    top_k: int = field(Whole())
-    router: str = field(Word("softmax", "sigmoid"), "softmax")
-    groups: int = field(Whole(), 1)
-    top_groups: int = field(Whole(), 1)
-    correction: bool = field(Flag(), False)
-    normalize: bool = field(Flag(), True)
+    experts: int = field(Whole(), doc="the number of experts")
+    top_k: int = field(Whole(), doc="how many experts each token uses")
+    router: str = field(Word("softmax", "sigmoid"), "softmax", doc="how scores become weights: `softmax` or `sigmoid`")
+    groups: int = field(Whole(), 1, doc="the number of groups that the experts form")
+    top_groups: int = field(Whole(), 1, doc="how many of the groups a token may choose from")
+    correction: bool = field(Flag(), False, doc="whether a buffer corrects the scores that choose")
+    normalize: bool = field(Flag(), True, doc="whether the weights of a token sum to 1")
 
+    family = "routing"
     by_name = ("experts", "top_k", "router", "groups", "top_groups", "correction", "normalize")
     examples = (
         ({"experts": 4, "top_k": 2}, (5, 6)),
@@ -104,6 +105,7 @@ class Combine(Layer, kind="combine"):
     24576
     """
 
+    family = "routing"
     examples = (
         ({}, (5, 2), (5, 2, 6)),
         ({}, (3,), (3, 4, 6)),

@@ -11,11 +11,11 @@ from paramcount.numbers.arithmetic import decide, product
 
 @dataclass(frozen=True)
 class SelectiveScan(Layer, kind="selective_scan"):
-    """Mamba's recurrence: each channel keeps a state, h = exp(step · A) · h + step · x · write, and gives h · read.
+    """Mamba's recurrence: each channel keeps a state, h = exp(step · A) · h + step · x · write, and outputs h · read.
 
     `step` is (T, d), as x, the value that arrives; `write` and `read` are (T, state). Tables: `decay`, (d, state),
     holds log(-A), and `skip`, (d,), whose product with x is added. MACs: T · d · state, those of h · read. Elementwise:
-    7 · T · d · state, so that both make the 9 operations of the authors' rule.
+    7 · T · d · state, so that together they are the 9 operations of the authors' rule.
     Source: https://arxiv.org/abs/2312.00752
 
     >>> layer = SelectiveScan(step="dt", write="B", read="C")
@@ -23,10 +23,11 @@ class SelectiveScan(Layer, kind="selective_scan"):
     6291456
     """
 
-    step: Any = field(ValuePath())
-    write: Any = field(ValuePath())
-    read: Any = field(ValuePath())
+    step: Any = field(ValuePath(), doc="the path of the step sizes, (T, d)")
+    write: Any = field(ValuePath(), doc="the path of what writes to the state, (T, state)")
+    read: Any = field(ValuePath(), doc="the path of what reads the state, (T, state)")
 
+    family = "state space"
     by_name = ("step", "write", "read")
     examples = (
         ({"step": "dt", "write": "B", "read": "C"}, (5, 4), (5, 4), (5, 3), (5, 3)),

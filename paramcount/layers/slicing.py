@@ -8,13 +8,13 @@ from typing import Any
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layers._accept import has_axis
 from paramcount.layers.fields import Pairs, Parts, Sizes, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import Free, Shape
 from paramcount.numbers.arithmetic import Size, exact_div, require, settle
 
 
 @dataclass(frozen=True)
-class Split(Layer, kind="split"):
-    """A value cut along one axis, into a number of equal parts or parts of listed sizes: as many results.
+class Split(Free, kind="split"):
+    """A value cut along one axis into a number of equal parts, or parts of the listed sizes; each is a result.
 
     Costs nothing.
 
@@ -22,9 +22,10 @@ class Split(Layer, kind="split"):
     ['128×512', '128×64']
     """
 
-    parts: int | Sequence[int] = field(Parts())
-    axis: int = field(Whole(at_least=None), -1)
+    parts: int | Sequence[int] = field(Parts(), doc="a number of equal parts, or the list of their sizes")
+    axis: int = field(Whole(at_least=None), -1, doc="the axis that is cut; -1 is the last")
 
+    family = "shape"
     by_name = ("axis",)
     examples = (
         ({"parts": 3}, (4, 6)),
@@ -39,12 +40,6 @@ class Split(Layer, kind="split"):
     def output_shape(self, x: Shape) -> tuple[Shape, ...]:
         axis = has_axis(x, self.axis)
         return tuple(with_size(x, axis, part) for part in self.sizes(x.sizes[axis]))
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
@@ -65,17 +60,18 @@ class Split(Layer, kind="split"):
 
 
 @dataclass(frozen=True)
-class Slice(Layer, kind="slice"):
+class Slice(Free, kind="slice"):
     """The positions of one axis from `start` up to before `stop`. Costs nothing.
 
     >>> str(Slice(77).output_shape(Shape.of(512, 768)))
     '77×768'
     """
 
-    stop: int = field(Whole())
-    start: int = field(Whole(at_least=0), 0)
-    axis: int = field(Whole(at_least=None), 0)
+    stop: int = field(Whole(), doc="the end: the first position that is not kept")
+    start: int = field(Whole(at_least=0), 0, doc="the first position that is kept")
+    axis: int = field(Whole(at_least=None), 0, doc="the axis that is cut; -1 is the last")
 
+    family = "shape"
     examples = (
         ({"stop": 3}, (5, 4)),
         ({"stop": 4, "start": 1, "axis": -1}, (3, 2, 5)),
@@ -94,12 +90,6 @@ class Slice(Layer, kind="slice"):
         require(self.start < self.stop, "start {} is not before stop {}", self.start, self.stop, argument="start")
         return with_size(x, axis, self.stop - self.start)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import lax
 
@@ -107,16 +97,17 @@ class Slice(Layer, kind="slice"):
 
 
 @dataclass(frozen=True)
-class Pick(Layer, kind="pick"):
-    """One position of an axis, which then is gone; a negative index counts from the end. Costs nothing.
+class Pick(Free, kind="pick"):
+    """One position of an axis, which is removed; a negative index counts from the end. Costs nothing.
 
     >>> str(Pick(-1).output_shape(Shape.of(197, 768)))
     '768'
     """
 
-    index: int = field(Whole(at_least=None), 0)
-    axis: int = field(Whole(at_least=None), 0)
+    index: int = field(Whole(at_least=None), 0, doc="the position that is taken; -1 is the last")
+    axis: int = field(Whole(at_least=None), 0, doc="the axis that goes; -1 is the last")
 
+    family = "shape"
     examples = (({}, (5, 4)), ({"index": -2, "axis": -1}, (3, 2, 5)), ({}, (4,)))
 
     def setting(self, *inputs: Shape) -> str:
@@ -131,12 +122,6 @@ class Pick(Layer, kind="pick"):
         require(inside, "index {} is outside the axis of {}", self.index, size, error=ShapeError, argument="index")
         return Shape.of(*x.sizes[:axis], *x.sizes[axis + 1 :])
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import lax
 
@@ -145,15 +130,18 @@ class Pick(Layer, kind="pick"):
 
 
 @dataclass(frozen=True)
-class Roll(Layer, kind="roll"):
+class Roll(Free, kind="roll"):
     """The positions of the leading axes shifted in a circle, each by its entry in `shifts`. Costs nothing.
 
     >>> str(Roll([-3, -3]).output_shape(Shape.of(56, 56, 96)))
     '56×56×96'
     """
 
-    shifts: Sequence[int] = field(Sizes(at_least=None))
+    shifts: Sequence[int] = field(
+        Sizes(at_least=None), doc="how far each of the leading axes is shifted; negative numbers shift to the front"
+    )
 
+    family = "shape"
     examples = (({"shifts": (-1, 2)}, (4, 5, 3)), ({"shifts": (7,)}, (4, 2)))
 
     def setting(self, *inputs: Shape) -> str:
@@ -164,12 +152,6 @@ class Roll(Layer, kind="roll"):
             raise ShapeError(f"{len(self.shifts)} shifts for {x.rank} axes ({x})", argument="shifts")
         return x
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
 
@@ -177,15 +159,18 @@ class Roll(Layer, kind="roll"):
 
 
 @dataclass(frozen=True)
-class Pad(Layer, kind="pad"):
+class Pad(Free, kind="pad"):
     """Zeros before and after each axis: one [before, after] for every axis. Costs nothing.
 
     >>> str(Pad([[3, 3], [3, 3], [0, 0]]).output_shape(Shape.of(224, 224, 3)))
     '230×230×3'
     """
 
-    padding: Sequence[Sequence[int]] = field(Pairs(at_least=0))
+    padding: Sequence[Sequence[int]] = field(
+        Pairs(at_least=0), doc="how many zeros are added [before, after] every axis"
+    )
 
+    family = "shape"
     examples = (({"padding": ((1, 2), (0, 1), (0, 0))}, (4, 5, 3)), ({"padding": ((0, 3),)}, Shape((4,), "tokens")))
 
     def setting(self, *inputs: Shape) -> str:
@@ -196,12 +181,6 @@ class Pad(Layer, kind="pad"):
         sizes = [size + before + after for size, (before, after) in zip(x.sizes, self.padding, strict=True)]
         return Shape(tuple(sizes), x.layout)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
-
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
 
@@ -209,8 +188,8 @@ class Pad(Layer, kind="pad"):
 
 
 @dataclass(frozen=True)
-class Crop(Layer, kind="crop"):
-    """What is left without some positions before and after each axis: one [before, after] for every axis.
+class Crop(Free, kind="crop"):
+    """A value without its first and last positions: one [before, after] for every axis.
 
     Costs nothing.
 
@@ -218,8 +197,11 @@ class Crop(Layer, kind="crop"):
     '56×56×512'
     """
 
-    margins: Sequence[Sequence[int]] = field(Pairs(at_least=0))
+    margins: Sequence[Sequence[int]] = field(
+        Pairs(at_least=0), doc="how many positions are cut off [before, after] every axis"
+    )
 
+    family = "shape"
     examples = (({"margins": ((1, 2), (0, 1), (0, 0))}, (4, 5, 3)), ({"margins": ((0, 3),)}, Shape((4,), "tokens")))
 
     def setting(self, *inputs: Shape) -> str:
@@ -233,12 +215,6 @@ class Crop(Layer, kind="crop"):
             require(before + after < size, message, before + after, size, error=ShapeError, argument="margins")
             sizes.append(size - before - after)
         return Shape(tuple(sizes), x.layout)
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import lax

@@ -7,17 +7,17 @@ from typing import Any
 from paramcount.errors import ShapeError
 from paramcount.layers._accept import has_channels
 from paramcount.layers.fields import Number, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import ParameterFree, Shape, Work
 from paramcount.numbers.arithmetic import Size, decide, exact_div, require
 
 
 @dataclass(frozen=True)
-class Rope(Layer, kind="rope"):
+class Rope(ParameterFree, kind="rope"):
     """Rotary positions: element i of the last axis and element i + dims / 2 turned by position · base^(-2i / dims).
 
-    Positions are those of the first axis, as in (T, D) or (T, H, D). `dims` turns the first so many elements only.
-    With a `factor` above 1, as in Llama 3.1, elements that turn less than `low` times in `original` positions turn that
-    much slower, those that turn more than `high` times as before, and those between by a mean of both.
+    Positions are those of the first axis, as in (T, D) or (T, H, D). `dims` rotates only that many leading elements.
+    With a `factor` above 1, as in Llama 3.1, elements that turn less than `low` times in `original` positions turn
+    `factor` times slower, those that turn more than `high` times are unchanged, and those between get a mean of both.
     Elementwise: 3 per turned element: two multiplications, one addition.
     Source: https://arxiv.org/abs/2104.09864, the halves paired as in GPT-NeoX and Llama
 
@@ -25,13 +25,16 @@ class Rope(Layer, kind="rope"):
     786432
     """
 
-    base: float = field(Number(at_least=1), 10000)
-    dims: Any = field(Whole(none=True), None)
-    factor: float = field(Number(at_least=1), 1)
-    low: float = field(Number(), 1)
-    high: float = field(Number(), 4)
-    original: int = field(Whole(), 8192)
+    base: float = field(Number(at_least=1), 10000, doc="the base of the wavelengths")
+    dims: Any = field(Whole(none=True), None, doc="how many elements of the last axis are rotated; all unless given")
+    factor: float = field(
+        Number(at_least=1), 1, doc="how many times slower the slow elements turn, for longer contexts"
+    )
+    low: float = field(Number(), 1, doc="turns in `original` positions below which an element is slow")
+    high: float = field(Number(), 4, doc="turns in `original` positions above which an element is fast")
+    original: int = field(Whole(), 8192, doc="the context length, in positions, of the original training")
 
+    family = "position"
     by_name = ("dims", "factor", "low", "high", "original")
     examples = (
         ({}, (5, 4)),
@@ -64,9 +67,6 @@ class Rope(Layer, kind="rope"):
         dims = width if self.dims is None else self.dims
         return 2 * exact_div(dims, 2, "`rope` turns pairs, and {} is not divisible by {}", error=ShapeError)
 
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
     def work(self, x: Shape) -> Work:
         return Work(0, 3 * x.with_channels(self.turned(x.channels)).elements)
 
@@ -86,18 +86,19 @@ class Rope(Layer, kind="rope"):
 
 
 @dataclass(frozen=True)
-class Sinusoidal(Layer, kind="sinusoidal"):
+class Sinusoidal(ParameterFree, kind="sinusoidal"):
     """A number t, such as a diffusion's time, as `out` features: the sines, then the cosines, of t · 10000^(-2i / out).
 
-    Of one feature it makes (out,), of T features or tokens (T, out). Elementwise: 1 per wavelength to multiply, 1 per
+    One feature gives (out,), T features or tokens give (T, out). Elementwise: 1 per wavelength to multiply, 1 per
     feature. Source: https://arxiv.org/abs/1706.03762
 
     >>> str(Sinusoidal(256).output_shape(Shape.of(1)))
     '256'
     """
 
-    out: int = field(Whole())
+    out: int = field(Whole(), doc="the features of the result: half sines, half cosines")
 
+    family = "position"
     examples = (({"out": 8}, (1,)), ({"out": 6}, (5,)), ({"out": 4}, Shape((3,), "tokens")))
 
     def setting(self, *inputs: Shape) -> str:
@@ -112,9 +113,6 @@ class Sinusoidal(Layer, kind="sinusoidal"):
         exact_div(self.out, 2, "out must be even, for sines and cosines; {} is not divisible by {}", argument="out")
         single = x.layout != "tokens" and decide(x.sizes[0] == 1)
         return Shape.of(self.out) if single else Shape.of(x.sizes[0], self.out)
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, x: Shape) -> Work:
         features = self.output_shape(x).elements

@@ -6,13 +6,13 @@ from typing import Any
 
 from paramcount.layers._accept import spatial_axes
 from paramcount.layers.fields import PerAxis, field
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import Free, Shape, along
 from paramcount.numbers.arithmetic import require
 
 
 @dataclass(frozen=True)
-class Regions(Layer, kind="regions"):
-    """Labels of the positions of an image that is rolled back by `shift` and cut into windows: (H, W) of (H, W, C).
+class Regions(Free, kind="regions"):
+    """Labels of the positions of an image that is rolled back by `shift` and cut into windows: (H, W) from (H, W, C).
 
     Within the last windows, positions that the roll brought from the other side have other labels, so that
     `attend` keeps them apart. Costs nothing: the labels depend on the sizes alone.
@@ -22,9 +22,10 @@ class Regions(Layer, kind="regions"):
     '56×56'
     """
 
-    window: int | Sequence[int] = field(PerAxis())
-    shift: int | Sequence[int] = field(PerAxis(at_least=0))
+    window: int | Sequence[int] = field(PerAxis(), doc="the size of the windows, one number or one for each axis")
+    shift: int | Sequence[int] = field(PerAxis(at_least=0), doc="how far the image is rolled back on each axis")
 
+    family = "position"
     by_name = ("window", "shift")
     examples = (
         ({"window": 2, "shift": 1}, (4, 6, 3)),
@@ -43,12 +44,6 @@ class Regions(Layer, kind="regions"):
         for window, shift in zip(along("window", self.window, axes), along("shift", self.shift, axes), strict=True):
             require(shift < window, "a shift of {} in windows of {}", shift, window, argument="shift")
         return Shape(x.spatial, "tokens")
-
-    def params(self, x: Shape) -> dict[str, Param]:
-        return {}
-
-    def work(self, x: Shape) -> Work:
-        return Work()
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import numpy as jnp

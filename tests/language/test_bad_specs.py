@@ -129,7 +129,7 @@ KINDS = [
         "groups",
         on_image("conv: [8, 3]", "group_norm"),
         "4:5",
-        ["8 channels do not divide into 32 groups", "`group_norm` has 32 groups unless told"],
+        ["8 channels do not divide into 32 groups", "`group_norm` has 32 groups by default"],
     ),
     (
         "an axis",

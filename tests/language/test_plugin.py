@@ -19,16 +19,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paramcount.layers.fields import Whole, field
-from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.layers import Contraction, Layer, Param, Shape, Whole, Work, field
 
 
 @dataclass(frozen=True)
 class Bilinear(Layer, kind="KIND"):
     """x W xᵀ for each of `out` matrices W."""
 
-    out: int = field(Whole())
+    out: int = field(Whole(), doc="the number of matrices")
 
+    family = "contraction"
     examples = (({"out": 3}, (4,)),)
 
     def output_shape(self, x: Shape) -> Shape:
@@ -198,12 +198,15 @@ def test_an_entry_point_does_not_replace_a_kind(written, tmp_path, monkeypatch):
     assert plugin.from_entry_point("conv") is None
 
 
+ASSIGNED = ' = field(Whole(), doc="the number of matrices")'
+
+
 @pytest.mark.parametrize(
     "before, after, message, hint",
     [
         ("@dataclass(frozen=True)\n", "", "`Bilinear` has arguments and is no dataclass", "`@dataclass(frozen=True)`"),
         ("def work(", "def cost(", "`Bilinear` has no method `work`", "output_shape, params, work and forward"),
-        (" = field(Whole())", "", "`out` of the layer `Bilinear` does not say what it takes", "field(Whole())"),
+        (ASSIGNED, "", "`out` of the layer `Bilinear` does not say what it takes", "field(Whole())"),
     ],
 )
 def test_a_class_that_is_no_layer(written, before, after, message, hint):
@@ -242,17 +245,25 @@ def test_an_error_of_a_method_has_its_place_in_the_file(written, before, after, 
     assert caught.value.position[:2] == (path, method + line)
 
 
+@pytest.mark.parametrize("module", ["layer", "fields", "numeric"])
+def test_an_import_of_a_module_that_has_moved_is_sent_to_the_public_home(written, module):
+    path = written(f"import math\nfrom paramcount.{module} import Layer\n")
+    with pytest.raises(SpecError, match=f"No module named 'paramcount.{module}'") as caught:
+        plugin.load_plugin(path)
+    assert "`from paramcount.layers import Layer, Shape, field`" in caught.value.hint
+    assert caught.value.position[:2] == (path, 2)
+
+
+def test_an_import_of_another_missing_module_is_not(written):
+    with pytest.raises(SpecError, match="No module named 'no_such_module'") as caught:
+        plugin.load_plugin(written("import no_such_module\n"))
+    assert caught.value.hint == "the file must run by itself"
+
+
 def test_a_refusal_of_a_layer_stands_at_its_place_in_the_spec(written):
     raised = 'raise ShapeError("too wide", "make it narrow")'
     text = SQUARE.replace("KIND", "quadratic").replace("return Shape.of(self.out)", raised)
-    plugin.load_plugin(
-        written(
-            text.replace("import Whole", "import ShapeError, Whole").replace(
-                "from paramcount.layers.fields import ShapeError, Whole, field",
-                "from paramcount.errors import ShapeError\nfrom paramcount.layers.fields import Whole, field",
-            )
-        )
-    )
+    plugin.load_plugin(written(text.replace("import Contraction", "import ShapeError, Contraction")))
     with pytest.raises(ParamcountError, match="<text>:1:33: too wide\nhint: make it narrow"):
         loads(spec("quadratic"))
 

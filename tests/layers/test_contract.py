@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from paramcount.backend.prove.contract import check_example, check_layer, examples
+from paramcount.backend.prove.contract import check_description, check_example, check_layer, examples
 from paramcount.errors import Undecided
 from paramcount.layers import MODULES, find
 from paramcount.layers.fields import Whole, field
-from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.layers.layer import FAMILIES, Contraction, Layer, Param, Shape, Work
 from paramcount.numbers.arithmetic import Column, decide
 
 KINDS = {kind: found for kind in MODULES if (found := find(kind))}
@@ -25,16 +25,22 @@ def test_example(layer, shapes):
     check_example(layer, *shapes)
 
 
-def test_every_kind_has_examples():
-    assert [kind for kind, layer_class in KINDS.items() if not layer_class.examples] == []
+@pytest.mark.parametrize("layer_class", KINDS.values(), ids=KINDS)
+def test_description(layer_class):
+    check_description(layer_class)
+
+
+def test_every_family_has_a_kind():
+    assert {layer_class.family for layer_class in KINDS.values()} == set(FAMILIES)
 
 
 @dataclass(frozen=True)
 class Affine(Layer):
-    """A right layer, of which each class below breaks one thing."""
+    """A correct layer; each class below breaks one thing."""
 
-    out: int = field(Whole(), 2)
+    out: int = field(Whole(), 2, doc="the channels of the result")
 
+    family = "dense"
     examples = (({}, (5, 4)),)
 
     def output_shape(self, x: Shape) -> Shape:
@@ -48,6 +54,28 @@ class Affine(Layer):
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         return x @ params["weight"]
+
+
+class NoExamples(Affine):
+    examples = ()
+
+
+class NoFamily(Affine):
+    family = ""
+
+
+class UnknownFamily(Affine):
+    family = "quantum"
+
+
+@dataclass(frozen=True)
+class UnexplainedArgument(Affine):
+    rank: int = field(Whole(), 2)
+
+
+@dataclass(frozen=True)
+class BlankExplanation(Affine):
+    rank: int = field(Whole(), 2, doc=" ")
 
 
 class WrongShape(Affine):
@@ -118,6 +146,11 @@ class OneOperand(Affine):
 
 
 BREACHES = {
+    NoExamples: "has no examples",
+    NoFamily: "is of the family ''",
+    UnknownFamily: "is of the family 'quantum'",
+    UnexplainedArgument: "does not say what rank means",
+    BlankExplanation: "does not say what rank means",
     LosesMacs: "contractions say 0",
     OneOperand: "with the gradient by",
     WrongShape: "output_shape says",
@@ -127,7 +160,7 @@ BREACHES = {
     UnknownStart: "glorot",
     UnusedParameter: "bias does not reach the output",
     WrongWhenTraining: "training: output_shape says",
-    UpdatesNoBuffer: "no buffer",
+    UpdatesNoBuffer: "not a buffer",
     MixesTheBatch: "a batch of 2",
     WrongInASweep: "in a sweep",
     WrongForOneSetting: "in a sweep",
@@ -140,7 +173,7 @@ def test_a_breach_is_noticed(layer_class):
         check_layer(layer_class)
 
 
-def test_a_right_layer_passes():
+def test_a_correct_layer_passes():
     check_layer(Affine)
 
 

@@ -1,11 +1,11 @@
-"""The contract that every kind of layer keeps, as checks that a test runs over a layer's own `examples`.
+"""The contract of every kind of layer, as checks that a test runs over a layer's own `examples`.
 
 Authors of layers call `check_layer(MyLayer)` in their tests. A breach is an AssertionError that names the layer,
 the input and both figures.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import jax
@@ -17,7 +17,7 @@ from paramcount.backend.run.inputs import abstract
 from paramcount.backend.trace.walker import count_macs, used_inputs
 from paramcount.errors import ParamcountError, Undecided
 from paramcount.layers.fields import Padding, Whole
-from paramcount.layers.layer import ROLES, Layer, Shape
+from paramcount.layers.layer import FAMILIES, ROLES, Layer, Shape
 from paramcount.numbers.arithmetic import Column
 
 INITIALIZERS = ("fan_in", "normal", "zeros", "ones", "log_range")
@@ -27,14 +27,24 @@ Variant = tuple[Layer, tuple[Shape, ...]]
 
 
 def check_layer(layer_class: type[Layer]) -> None:
-    """Checks every example of a layer class; raises AssertionError at the first breach.
+    """Checks what a layer class says of itself, and every example; raises AssertionError at the first breach.
 
     >>> from paramcount.layers.dense import Dense
     >>> check_layer(Dense)
     """
-    assert layer_class.examples, f"{layer_class.__name__} has no examples"
+    check_description(layer_class)
     for layer, shapes in examples(layer_class):
         check_example(layer, *shapes)
+
+
+def check_description(layer_class: type[Layer]) -> None:
+    """A layer has examples, belongs to a known family, and says what each of its arguments means."""
+    name, family = layer_class.__name__, layer_class.family
+    assert layer_class.examples, f"{name} has no examples"
+    assert family in FAMILIES, f"{name} is of the family {family!r}, not one of {FAMILIES}"
+    for each in fields(layer_class):
+        doc = each.metadata.get("doc")
+        assert doc and doc.strip(), f"{name} does not say what {each.name} means: `field(..., doc=...)`"
 
 
 def examples(layer_class: type[Layer]) -> Iterator[Variant]:
@@ -54,13 +64,13 @@ def check_example(layer: Layer, *shapes: Shape) -> None:
 
 
 def check_figures(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
-    """Sizes and costs are whole numbers, roles and initializers known ones, first values as declared."""
+    """Sizes and costs are whole numbers, roles and initializers are known, and initial values are as declared."""
     work = layer.work(*shapes)
     sizes = [size for shape in results(layer.output_shape(*shapes)) for size in shape.sizes]
     for name, param in layer.params(*shapes).items():
         sizes += param.shape
-        assert param.role in ROLES, f"{where}: {name} has the role {param.role}, which is none of {ROLES}"
-        assert param.init in INITIALIZERS, f"{where}: {name} starts by {param.init}, which is none of {INITIALIZERS}"
+        assert param.role in ROLES, f"{where}: {name} has the role {param.role}, not one of {ROLES}"
+        assert param.init in INITIALIZERS, f"{where}: {name} starts with {param.init}, not one of {INITIALIZERS}"
         first = values(Tensor(param, (), frozen=False), 0, name)
         assert first.shape == param.shape, f"{where}: {name} is declared {param.shape} and initialized {first.shape}"
         assert numpy.isfinite(first).all(), f"{where}: {name} starts with values that are not finite"
@@ -88,7 +98,7 @@ def check_trace(layer: Layer, shapes: tuple[Shape, ...], train: bool, where: str
     traced = [output.shape for output in results(outputs)]
     assert traced == expected, f"{where}: output_shape says {expected}, forward gives {traced}"
     for name, value in updates.items():
-        assert name in declared and declared[name].role == "buffer", f"{where}: updates {name}, which is no buffer"
+        assert name in declared and declared[name].role == "buffer", f"{where}: updates {name}, which is not a buffer"
         assert value.shape == declared[name].shape, f"{where}: updates {name} with the shape {value.shape}"
 
     if inputs:
