@@ -70,7 +70,7 @@ SPELLED = {  # parts of names that the field does not write as `Capitalized`; bo
 def __getattr__(name: str) -> object:
     """A public name, from where it is defined."""
     if name == "__all__":
-        return sorted({*NAMES, *MODULES, *kinds(), *blocks()})
+        return public()
     from importlib import import_module
 
     if name in NAMES or name in MODULES or name in MOVED:
@@ -98,7 +98,12 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*(name for name in globals() if name.startswith("__")), *__getattr__("__all__")})
+    return sorted({*(name for name in globals() if name.startswith("__")), *public()})
+
+
+def public() -> list[str]:
+    """All public names."""
+    return sorted({*NAMES, *MODULES, *kinds(), *blocks()})
 
 
 def kinds() -> dict[str, str]:
