@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from inspect import Parameter, Signature
-from itertools import takewhile
 from typing import Any
 
 from paramcount.errors import ArgumentError, Position, quote
@@ -171,6 +169,8 @@ def load_shipped(name: str) -> BlockDefinition:
 
 def block_class(name: str) -> type[Block]:
     """A shipped block as a class, for networks in Python: `Bottleneck(out=24, expand=6, stride=2)`."""
+    from paramcount.language.signature import introduce
+
     definition = load_shipped(name)
     names = list(definition.arguments)
 
@@ -195,39 +195,5 @@ def block_class(name: str) -> type[Block]:
             super().__init__(definition, given, paths)
 
     Shipped.__name__ = Shipped.__qualname__ = "".join(part.capitalize() for part in name.split("_"))
-    signed = signature(definition)
-    itself = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-    Shipped.__init__.__signature__ = signed.replace(  # type: ignore[attr-defined]
-        parameters=[itself, *signed.parameters.values()]
-    )
-    with open(os.path.join(FOLDER, f"{name}.yaml"), encoding="utf-8") as file:
-        about = "".join(line.removeprefix("# ") for line in takewhile(lambda line: line.startswith("#"), file))
-    written = f"The shipped block `{name}{signed}`, written in the spec language: blocks/{name}.yaml."
-    Shipped.__doc__ = f"{about}\n{written}\n"
+    introduce(Shipped, definition)
     return Shipped
-
-
-class AsWritten(str):
-    """The default of an argument that depends on others, or on what arrives, shown as it is written: `cin / heads`."""
-
-    __repr__ = str.__str__
-
-
-def signature(definition: BlockDefinition) -> Signature:
-    """A block's arguments in their order, and then its inputs by name, as Python shows them.
-
-    >>> signature(load_shipped("ffn"))
-    <Signature (hidden, activation='gelu', bias=True, out=cin, gated=False)>
-    """
-    found = []
-    for name, written in definition.arguments.items():
-        default = Parameter.empty if written is None else default_of(written)
-        found.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default))
-    for name, maker in definition.inputs.items():
-        default = Parameter.empty if maker is None else AsWritten("...")
-        found.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default))
-    return Signature(found)
-
-
-def default_of(written: Written) -> Any:
-    return AsWritten(written.expression.text) if isinstance(written, Formula) else written.evaluate(EMPTY, None)
