@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -192,6 +193,11 @@ except ImportError:
     print("an ImportError")
 """
     assert without_jax(program, tmp_path) == "[] True True\nTrue\nan ImportError\n"
+
+
+def test_the_changelog_begins_with_this_version():
+    text = (Path(__file__).parents[1] / "docs" / "changelog.md").read_text(encoding="utf-8")
+    assert text.partition("\n## ")[2].startswith(f"{pc.__version__} (")
 
 
 def test_star():
