@@ -2,119 +2,87 @@
 
 Public names are found when they are first used, so that importing the package imports nothing else: functions
 and structural forms (`load`, `count`, `Network`, `Residual`, ...), every kind of layer and every shipped block by its
-CamelCase name (`BatchNorm`, `Bottleneck`).
+CamelCase name (`BatchNorm`, `LSTM`, `Bottleneck`), and modules: `data`, `losses`, `metrics`, and `layers` for authors
+of layers. Editors read the same names in `__init__.pyi`, which docs/make_stub.py writes.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
-TYPE_CHECKING = False
-# ruff: noqa: F401
-if TYPE_CHECKING:  # for editors
-    from typing import Any
-
-    from paramcount.backend.data.data import Batches, read_data
-    from paramcount.backend.data.loader import torch_batches
-    from paramcount.backend.loss.auc import auc
-    from paramcount.backend.loss.ctc import ctc_loss
-    from paramcount.backend.loss.losses import softmax_cross_entropy
-    from paramcount.backend.loss.metrics import accuracy, top_k_accuracy
-    from paramcount.backend.measure.measure import measure
-    from paramcount.backend.measure.result import Measurement, Measurements
-    from paramcount.backend.prove.verify import verify
-    from paramcount.backend.trace.rules import register_rule
-    from paramcount.backend.trace.trace import trace
-    from paramcount.backend.train.result import Epoch, Training
-    from paramcount.backend.train.start import load_checkpoint
-    from paramcount.backend.train.train import train
-    from paramcount.cost.count import Report, count
-    from paramcount.cost.expect import check
-    from paramcount.cost.figures import Figures, Row
-    from paramcount.cost.memory import Memory, memory_of
-    from paramcount.cost.traced import Trace
-    from paramcount.cost.zoo import Shipped, zoo
-    from paramcount.errors import (
-        ArgumentError,
-        CheckError,
-        ManyErrors,
-        MissingPackageError,
-        ParamcountError,
-        ShapeError,
-        SpecError,
-        Undecided,
-    )
-    from paramcount.graph.block import Block
-    from paramcount.graph.bodies import Each, Moe, Scan
-    from paramcount.graph.items import (
-        Add,
-        Concat,
-        Do,
-        From,
-        Gate,
-        Let,
-        Multiply,
-        Pop,
-        Residual,
-        Subtract,
-    )
-    from paramcount.graph.loops import Repeat
-    from paramcount.graph.modifiers import With
-    from paramcount.graph.network import Network
-    from paramcount.language.load import load, loads
-    from paramcount.layers.layer import Contraction, Item, Layer, Param, Shape, Work
-    from paramcount.numbers.column import Column
-    from paramcount.sweeps.result import Sweep
-    from paramcount.sweeps.solve import Solution, solve
-    from paramcount.sweeps.sweep import sweep
-
-HOMES = {
+HOMES = {  # the public names by the module that defines them
     "backend.measure.measure": "measure",
+    "backend.measure.result": "Measurement Measurements",
+    "backend.prove.verify": "verify",
     "backend.trace.rules": "register_rule",
     "backend.trace.trace": "trace",
-    "backend.loss.auc": "auc",
-    "backend.loss.ctc": "ctc_loss",
-    "backend.data.data": "Batches read_data",
-    "backend.data.loader": "torch_batches",
-    "backend.loss.losses": "softmax_cross_entropy",
-    "backend.loss.metrics": "accuracy top_k_accuracy",
     "backend.train.result": "Epoch Training",
     "backend.train.start": "load_checkpoint",
     "backend.train.train": "train",
-    "backend.prove.verify": "verify",
-    "numbers.column": "Column",
+    "cost.count": "Report count",
     "cost.expect": "check",
-    "errors": "ArgumentError CheckError ManyErrors MissingPackageError ParamcountError ShapeError SpecError Undecided",
     "cost.figures": "Figures Row",
+    "cost.memory": "Memory memory_of",
+    "cost.traced": "Trace",
+    "cost.zoo": "Shipped zoo",
+    "errors": "ArgumentError CheckError ManyErrors MissingPackageError ParamcountError ShapeError SpecError Undecided",
     "graph.block": "Block",
     "graph.bodies": "Each Moe Scan",
     "graph.items": "Add Concat Do From Gate Let Multiply Pop Residual Subtract",
     "graph.loops": "Repeat",
     "graph.modifiers": "With",
     "graph.network": "Network",
-    "layers.layer": "Contraction Item Layer Param Shape Work",
-    "backend.measure.result": "Measurement Measurements",
-    "cost.memory": "Memory memory_of",
-    "cost.count": "Report count",
-    "cost.zoo": "Shipped zoo",
-    "sweeps.solve": "Solution solve",
     "language.load": "load loads",
-    "sweeps.sweep": "sweep",
+    "layers.layer": "Contraction Item Layer Param Shape Work",
+    "numbers.column": "Column",
     "sweeps.result": "Sweep",
-    "cost.traced": "Trace",
+    "sweeps.solve": "Solution solve",
+    "sweeps.sweep": "sweep",
 }
 NAMES = {name: home for home, names in HOMES.items() for name in names.split()}
+MODULES = {"data": "backend.data", "losses": "backend.losses", "metrics": "backend.metrics", "layers": "layers"}
+MOVED = {  # names that were flat before 0.2.0, with the module that has them now
+    "Batches": "data",
+    "read_data": "data",
+    "torch_batches": "data",
+    "ctc_loss": "losses",
+    "softmax_cross_entropy": "losses",
+    "accuracy": "metrics",
+    "auc": "metrics",
+    "top_k_accuracy": "metrics",
+}
+SPELLED = {  # parts of names that the field does not write as `Capitalized`; both spellings are found
+    "alibi": "ALiBi",
+    "elu": "ELU",
+    "ffn": "FFN",
+    "gelu": "GELU",
+    "gru": "GRU",
+    "lstm": "LSTM",
+    "prelu": "PReLU",
+    "relu": "ReLU",
+    "relu6": "ReLU6",
+    "rms": "RMS",
+    "rnn": "RNN",
+    "rope": "RoPE",
+    "selu": "SELU",
+    "silu": "SiLU",
+}
 
 
-def __getattr__(name: str) -> "Any":
+def __getattr__(name: str) -> object:
     """A public name, from where it is defined."""
     if name == "__all__":
-        return sorted({*NAMES, *kinds(), *blocks()})
+        return public()
     from importlib import import_module
 
-    if name in NAMES:
-        from paramcount.errors import needs
+    if name in NAMES or name in MODULES or name in MOVED:
+        from paramcount.errors import MissingImportError, MissingNameError, needs
 
-        with needs(name):
-            found = getattr(import_module(f"paramcount.{NAMES[name]}"), name)
+        with needs(name, MissingImportError if by_import() else MissingNameError):
+            if name in MOVED:
+                return moved(name)
+            if name in MODULES:
+                found = import_module(f"paramcount.{MODULES[name]}")
+            else:
+                found = getattr(import_module(f"paramcount.{NAMES[name]}"), name)
     elif name[:1].isupper() and name in kinds():
         from paramcount.layers import find
 
@@ -124,29 +92,66 @@ def __getattr__(name: str) -> "Any":
 
         found = block_class(blocks()[name])
     else:
-        raise AttributeError(f"module 'paramcount' has no attribute {name!r}")
+        raise AttributeError(f"module 'paramcount' has no attribute {name!r}{hint(name)}")
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*(name for name in globals() if name.startswith("__")), *__getattr__("__all__")})
+    return sorted({*(name for name in globals() if name.startswith("__")), *public()})
+
+
+def public() -> list[str]:
+    """All public names."""
+    return sorted({*NAMES, *MODULES, *kinds(), *blocks()})
 
 
 def kinds() -> dict[str, str]:
     """The kinds of layers by their public names; structural forms stand before kinds of the same name."""
-    from paramcount.layers import MODULES
+    from paramcount.layers import MODULES as kinds_modules
 
-    return {camel(kind): kind for kind in MODULES if camel(kind) not in NAMES}
+    return {name: kind for kind in kinds_modules for name in spellings(kind) if name not in NAMES}
 
 
 def blocks() -> dict[str, str]:
     """The shipped blocks by their public names."""
     from paramcount.language.blocks import shipped
 
-    return {camel(name): name for name in shipped()}
+    return {name: block for block in shipped() for name in spellings(block)}
 
 
-def camel(name: str) -> str:
-    """The name of a class: `batch_norm` is `BatchNorm`."""
-    return "".join(part.capitalize() for part in name.split("_"))
+def spellings(name: str) -> dict[str, None]:
+    """The public names of a kind, the usual one last: `batch_norm` is `BatchNorm`, `lstm` is `Lstm` and `LSTM`."""
+    parts = name.split("_")
+    usual = "".join(SPELLED.get(part, part.capitalize()) for part in parts)
+    return dict.fromkeys(("".join(part.capitalize() for part in parts), usual))
+
+
+def by_import() -> bool:
+    """Whether the name is asked for by `from paramcount import name`, which would hide an AttributeError's hint."""
+    import sys
+
+    return sys._getframe(2).f_code.co_name == "_handle_fromlist"
+
+
+def moved(name: str) -> object:
+    """A name that has moved into a module, with a warning that names the module."""
+    from importlib import import_module
+    from warnings import warn
+
+    module = MOVED[name]
+    found = getattr(import_module(f"paramcount.{MODULES[module]}"), name)
+    warn(f"`pc.{name}` is now `pc.{module}.{name}`", DeprecationWarning, stacklevel=3)
+    return found
+
+
+def hint(name: str) -> str:
+    """The public name that a framework's name or a slip probably stands for, in a line of its own."""
+    if name.startswith("_"):
+        return ""
+    from paramcount.errors.suggest import kind_for
+
+    words = {each.lower(): each for each in (*NAMES, *MODULES)}
+    words |= {kind: each for each, kind in (*blocks().items(), *kinds().items())}
+    guess = kind_for(name, words)
+    return f"\nhint: did you mean `{words[guess]}`?" if guess else ""

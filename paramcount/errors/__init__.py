@@ -96,8 +96,16 @@ class CheckError(ParamcountError):
     exit_code = 1
 
 
-class MissingPackageError(ParamcountError, ImportError):
+class MissingPackageError(ParamcountError):
     """An optional package is needed and not installed."""
+
+
+class MissingImportError(MissingPackageError, ImportError):
+    """What was imported or called needs an optional package."""
+
+
+class MissingNameError(MissingPackageError, AttributeError):
+    """A name of the package needs an optional package: `hasattr` is false."""
 
 
 EXTRAS = {  # what each optional package is installed with
@@ -116,7 +124,7 @@ SPELLED = {"jax": "JAX", "jaxlib": "JAX", "torch": "PyTorch", "dask": "Dask", "d
 
 
 @contextmanager
-def needs(what: str) -> Iterator[None]:
+def needs(what: str, error_type: type[MissingPackageError] = MissingImportError) -> Iterator[None]:
     """Around an import that `what` needs: raises MissingPackageError, with how to get it, where it is missing."""
     try:
         yield
@@ -127,7 +135,7 @@ def needs(what: str) -> Iterator[None]:
         extra = "train" if what == "train" else EXTRAS[missing]  # which brings all that it will ask for
         install = f'"paramcount[{extra}]"' if extra else missing
         message = f"{quote(what)} needs {SPELLED.get(missing, missing)}"
-        raise MissingPackageError(message, hint=f"pip install {install}") from error
+        raise error_type(message, hint=f"pip install {install}") from error
 
 
 def printable(text: str, limit: int = 120) -> str:

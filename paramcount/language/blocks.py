@@ -169,6 +169,8 @@ def load_shipped(name: str) -> BlockDefinition:
 
 def block_class(name: str) -> type[Block]:
     """A shipped block as a class, for networks in Python: `Bottleneck(out=24, expand=6, stride=2)`."""
+    from paramcount.language.signature import introduce
+
     definition = load_shipped(name)
     names = list(definition.arguments)
 
@@ -193,6 +195,5 @@ def block_class(name: str) -> type[Block]:
             super().__init__(definition, given, paths)
 
     Shipped.__name__ = Shipped.__qualname__ = "".join(part.capitalize() for part in name.split("_"))
-    signature = ", ".join(each if default is None else f"{each}=..." for each, default in definition.arguments.items())
-    Shipped.__doc__ = f"The shipped block `{name}({signature})`, written in the spec language: blocks/{name}.yaml."
+    introduce(Shipped, definition)
     return Shipped

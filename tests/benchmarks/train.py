@@ -101,7 +101,7 @@ class Torch:
 
 
 def main(folder: str) -> None:
-    data = pc.read_data(folder).train
+    data = pc.data.read_data(folder).train
     others = [Published(data), Torch(data)]
     times: dict[str, list[float]] = {name: [] for name in ("pc.train", *(each.name for each in others))}
     peaks = []
@@ -118,7 +118,7 @@ def main(folder: str) -> None:
         for name, seconds in found.items():
             times[name] += [seconds] if epoch.number else []
 
-    batches = pc.Batches(data.x.reshape(-1, 784), data.y, BATCH)
+    batches = pc.data.Batches(data.x.reshape(-1, 784), data.y, BATCH)
     scaled = lambda x: x.astype(jnp.float32) / 255  # noqa: E731
     trained = pc.train(pc.load("mlp"), batches, epochs=EPOCHS + 1, transform=scaled, on_epoch=in_turn)
     print(f"JAX {jax.__version__}, PyTorch {torch.__version__}, {len(data.x):,} images, batches of {BATCH}")

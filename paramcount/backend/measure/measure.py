@@ -12,7 +12,7 @@ import jax
 import numpy
 from jax import numpy as jnp
 
-from paramcount.backend.loss.losses import softmax_cross_entropy
+from paramcount.backend.losses.losses import softmax_cross_entropy
 from paramcount.backend.measure.peak import matmul_peak
 from paramcount.backend.measure.result import Measurement, Measurements
 from paramcount.backend.prove.verify import available

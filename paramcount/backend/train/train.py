@@ -11,8 +11,8 @@ from typing import Any
 import jax
 import numpy
 
-from paramcount.backend.loss.losses import softmax_cross_entropy
-from paramcount.backend.loss.metrics import accuracy
+from paramcount.backend.losses.losses import softmax_cross_entropy
+from paramcount.backend.metrics.metrics import accuracy
 from paramcount.backend.train.optimizers import optimizer as optimizer_of
 from paramcount.backend.train.parallel import Devices
 from paramcount.backend.train.progress import Progress

@@ -10,7 +10,7 @@ import numpy
 
 from paramcount.backend.data.data import Batches
 from paramcount.backend.data.loader import TorchBatches, as_numpy
-from paramcount.backend.loss.losses import check_labels, softmax_cross_entropy
+from paramcount.backend.losses.losses import check_labels, softmax_cross_entropy
 from paramcount.backend.run.inputs import check_tokens, tokens_of
 from paramcount.backend.train.parallel import Devices
 from paramcount.backend.train.progress import Progress

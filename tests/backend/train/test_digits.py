@@ -19,7 +19,7 @@ def digits():
 
 def score_of_digits(train, test, freeze=()):
     network = pc.Network([pc.Dense(16, activation="relu"), pc.Dense(10)], input=64)
-    batches = pc.Batches(*train, 50)
+    batches = pc.data.Batches(*train, 50)
     settings = {"epochs": 8, "optimizer": "momentum", "learning_rate": 0.2}
     return pc.train(network, batches, test=[test], freeze=freeze, **settings).epochs[-1].test
 

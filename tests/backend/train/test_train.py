@@ -42,7 +42,7 @@ def complaint(batches=PAIRS, network=NETWORK, error=ArgumentError, **settings):
 
 def test_whatever_holds_the_same_batches_trains_the_same():
     expected = pc.train(NETWORK, PAIRS, epochs=2)
-    same(expected, pc.train(NETWORK, pc.Batches(X, Y, 8, shuffle=False), epochs=2))
+    same(expected, pc.train(NETWORK, pc.data.Batches(X, Y, 8, shuffle=False), epochs=2))
     same(expected, pc.train(NETWORK, [(jax.numpy.array(x), jax.numpy.array(y)) for x, y in PAIRS], epochs=2))
     same(expected, pc.train(NETWORK, tuple([x.tolist(), y.tolist()] for x, y in PAIRS), epochs=2))
     same(expected, pc.train(NETWORK, [({"input": x}, y) for x, y in PAIRS], epochs=2))
@@ -54,7 +54,7 @@ def test_so_do_loaders_of_pytorch():
     expected = pc.train(NETWORK, PAIRS, epochs=2)
     tensors = torch.utils.data.TensorDataset(torch.tensor(X), torch.tensor(Y))
     same(expected, pc.train(NETWORK, torch.utils.data.DataLoader(tensors, 8), epochs=2))
-    same(expected, pc.train(NETWORK, pc.torch_batches(X, Y, 8, shuffle=False), epochs=2))
+    same(expected, pc.train(NETWORK, pc.data.torch_batches(X, Y, 8, shuffle=False), epochs=2))
 
 
 def test_a_generator_serves_one_epoch():
@@ -142,10 +142,10 @@ def test_several_inputs_and_outputs_by_name():
     batch = ({"left": X, "right": 2 * X}, {"class": largest, "side": largest % 2})
 
     def loss(outputs, y):
-        return sum(pc.softmax_cross_entropy(outputs[name], y[name]) for name in ("class", "side"))
+        return sum(pc.losses.softmax_cross_entropy(outputs[name], y[name]) for name in ("class", "side"))
 
     def metric(outputs, y):
-        return pc.accuracy(outputs["class"], y["class"])
+        return pc.metrics.accuracy(outputs["class"], y["class"])
 
     result = pc.train(network, [batch], loss=loss, metric=metric, epochs=100, optimizer="adam", learning_rate=0.1)
     assert result.epochs[-1].train > 0.9
@@ -276,6 +276,6 @@ def test_settings_that_are_wrong(settings, words):
 
 def test_labels_that_only_a_loss_of_ones_own_can_see_stop_the_training():
     def wrapped(outputs, y):
-        return 2 * pc.softmax_cross_entropy(outputs, y)
+        return 2 * pc.losses.softmax_cross_entropy(outputs, y)
 
     assert "labels that the loss can take" in complaint([(X, Y + 1)], error=CheckError, loss=wrapped)

@@ -20,7 +20,7 @@ def batches(*sizes):
 
 def sizes_of_groups(layers, shape, sizes, flops=100):
     network = pc.Network(layers, input=shape)
-    step = Step(training_graph(network), pc.softmax_cross_entropy, None, None, 0)
+    step = Step(training_graph(network), pc.losses.softmax_cross_entropy, None, None, 0)
     started = Trainer(step, None, Devices(1), {}, flops)
     pairs = ((numpy.zeros((n, 4)), numpy.zeros(n)) for n in sizes)
     return [[len(x) for x, _ in group] for group in started.groups(pairs)]

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from jax import numpy as jnp
 
-from paramcount.backend.loss.losses import softmax_cross_entropy
+from paramcount.backend.losses.losses import softmax_cross_entropy
 from paramcount.backend.run.initialize import tensors
 from paramcount.backend.run.inputs import random_inputs
 from paramcount.backend.train.result import Training

@@ -11,7 +11,7 @@ import pytest
 from jax.test_util import check_grads
 
 import paramcount as pc
-from paramcount.backend.loss.ctc import ctc_loss
+from paramcount.backend.losses.ctc import ctc_loss
 
 pytest.importorskip("optax", reason="needs optax")
 
@@ -227,7 +227,7 @@ def test_multiply_accumulates():
     """Optax looks up probabilities by products with one-hot codes, and the walker counts what is done."""
     logits, labels = jax.ShapeDtypeStruct((3, 12, 6), "float32"), jax.ShapeDtypeStruct((3, 4), "int32")
     # 3 examples · 12 frames · 4 labels · 6 classes, and 3 examples · 5 ends
-    assert pc.trace(pc.ctc_loss, logits, labels).macs == 3 * 12 * 4 * 6 + 3 * 5
+    assert pc.trace(pc.losses.ctc_loss, logits, labels).macs == 3 * 12 * 4 * 6 + 3 * 5
 
 
 def test_without_optax(monkeypatch):

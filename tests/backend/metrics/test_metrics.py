@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 import paramcount as pc
-from paramcount.backend.loss.metrics import accuracy, top_k_accuracy
+from paramcount.backend.metrics.metrics import accuracy, top_k_accuracy
 
 ROWS = numpy.random.default_rng(0).normal(size=(200, 7)).astype(numpy.float32)
 NUMBERS = numpy.random.default_rng(1).integers(7, size=200)
@@ -112,5 +112,5 @@ def test_under_jit_vmap_and_scan():
 def test_no_multiply_accumulates():
     rows, labels = jax.ShapeDtypeStruct((200, 7), "float32"), jax.ShapeDtypeStruct((200,), "int32")
     for each in (labels, rows):
-        assert pc.trace(pc.accuracy, rows, each).macs == 0
-        assert pc.trace(lambda rows, each: pc.top_k_accuracy(rows, each, 3), rows, each).macs == 0
+        assert pc.trace(pc.metrics.accuracy, rows, each).macs == 0
+        assert pc.trace(lambda rows, each: pc.metrics.top_k_accuracy(rows, each, 3), rows, each).macs == 0

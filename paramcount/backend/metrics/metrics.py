@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy
 
-from paramcount.backend.loss.losses import exists, matched
+from paramcount.backend.losses.losses import exists, matched
 from paramcount.errors import ArgumentError, quote
 
 

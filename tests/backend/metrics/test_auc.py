@@ -17,7 +17,7 @@ jax = pytest.importorskip("jax")
 from jax import numpy as jnp  # noqa: E402
 
 import paramcount as pc  # noqa: E402
-from paramcount.backend.loss.auc import auc, running_sums, total  # noqa: E402
+from paramcount.backend.metrics.auc import auc, running_sums, total  # noqa: E402
 from paramcount.backend.trace.walker import UncountedError  # noqa: E402
 from paramcount.errors import ArgumentError  # noqa: E402
 
@@ -202,7 +202,7 @@ def test_shapes_and_types_are_checked(scores, labels, weights, message):
 
 def test_there_is_nothing_to_multiply():
     samples = [jax.ShapeDtypeStruct((7, 300), dtype) for dtype in ("float32", "bool", "float32")]
-    report = pc.trace(jax.jit(jax.vmap(pc.auc)), *samples)
+    report = pc.trace(jax.jit(jax.vmap(pc.metrics.auc)), *samples)
     assert (report.macs, report.uncounted) == (0, ())
     assert report.elementwise > 7 * 300 * 9  # comparisons of the sort alone
 
@@ -286,7 +286,7 @@ def test_the_operator_counts_by_its_rule(plugged, folder):
 def test_both_are_measured(plugged, folder, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["measure.py", "1000"])
     runpy.run_path(str(folder / "measure.py"))
-    line = r"pc\.auc [\d.]+ ms, plugged\.auc [\d.]+ ms .*: [\d.]+ times as fast\n"
+    line = r"pc\.metrics\.auc [\d.]+ ms, plugged\.auc [\d.]+ ms .*: [\d.]+ times as fast\n"
     assert re.fullmatch(f"({line}){{2}}", capsys.readouterr().out)
 
 

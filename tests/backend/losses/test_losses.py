@@ -9,7 +9,7 @@ import pytest
 from jax.test_util import check_grads
 
 import paramcount as pc
-from paramcount.backend.loss.losses import check_labels, softmax_cross_entropy
+from paramcount.backend.losses.losses import check_labels, softmax_cross_entropy
 
 ROWS = numpy.random.default_rng(0).normal(size=(6, 5)).astype(numpy.float32) * 3
 NUMBERS = numpy.array([0, 4, 2, 2, 1, 3])
@@ -145,8 +145,8 @@ def test_what_other_libraries_hand_over():
     for each in (logits, logits.bfloat16(), rows.astype(">f4"), rows.astype(numpy.longdouble)):
         for numbers in (torch.tensor(labels), labels.astype(">i2")):
             numpy.testing.assert_allclose(softmax_cross_entropy(each, numbers), expected, rtol=1e-6)
-    assert float(pc.accuracy(logits, torch.tensor(labels))) == 0.5
-    assert float(pc.auc(logits[:, 0], torch.tensor([0, 1]))) == 1
+    assert float(pc.metrics.accuracy(logits, torch.tensor(labels))) == 0.5
+    assert float(pc.metrics.auc(logits[:, 0], torch.tensor([0, 1]))) == 1
 
 
 def test_check_labels():
@@ -192,7 +192,7 @@ def test_under_vmap_and_scan():
 
 def test_no_multiply_accumulates():
     rows, labels = jax.ShapeDtypeStruct((6, 5), "float32"), jax.ShapeDtypeStruct((6,), "int32")
-    step = jax.value_and_grad(lambda rows, labels: pc.softmax_cross_entropy(rows, labels).mean())
+    step = jax.value_and_grad(lambda rows, labels: pc.losses.softmax_cross_entropy(rows, labels).mean())
     for each in (labels, rows):
         report = pc.trace(step, rows, each)
         assert report.macs == 0 and report.elementwise > 0

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy
 
-from paramcount.backend.loss.losses import (
+from paramcount.backend.losses.losses import (
     as_array,
     check_labels,
     checked_logits,

@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
-from paramcount.backend.loss.losses import as_array, known
+from paramcount.backend.losses.losses import as_array, known
 from paramcount.errors import ArgumentError, quote
 
 BLOCK = 128  # elements that the loop of a running sum walks along, all blocks side by side
