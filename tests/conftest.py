@@ -1,4 +1,4 @@
-"""What all tests share: the folder of reference counts, and what happens where JAX is missing."""
+"""What all tests share: folders of reference data, JAX's cache of compiled programs, and what happens without JAX."""
 
 import os
 import sys
@@ -10,12 +10,21 @@ from typing import Any
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[1]
 MISSING = "No module named 'jax"
+
+# JAX keeps each program that it compiles, for the next run, other workers, and the processes that tests start: half of
+# the time goes into compiling. A file that another process is just writing, or was killed while writing, is compiled
+# anew with a warning, which would stand among the messages that tests compare.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(ROOT / ".pytest_cache" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
+os.environ.setdefault("PYTHONWARNINGS", "ignore:Error reading persistent compilation cache:UserWarning")
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    folder = Path(__file__).resolve().parents[2] / "shared"
+    folder = ROOT.parent / "shared"
     if not (folder / "truth").is_dir():
         pytest.skip("no folder `shared` with reference counts beside the repository")
     return folder

@@ -347,17 +347,18 @@ def test_a_full_disk(arguments):
 
 @pytest.mark.parametrize("option, name, said", [("--output", "a.csv", "the output"), ("--plot", "a.pdf", "`a.pdf`")])
 def test_a_file_that_grows_too_large(option, name, said, tmp_path):
-    resource = pytest.importorskip("resource")
+    pytest.importorskip("resource")
     if option == "--plot":
         pytest.importorskip("matplotlib")
     pytest.importorskip("numpy")
-    done = subprocess.run(
-        [sys.executable, "-m", "paramcount", "sweep", "vit", "depth=1:99", option, name],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    source = """
+import resource, sys
+from paramcount.cli.main import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+sys.exit(main())
+"""
+    command = [sys.executable, "-c", source, "sweep", "vit", "depth=1:99", option, name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (2, f"{said} cannot be written: File too large\n")
 
 

@@ -148,7 +148,7 @@ def test_a_terminal_sees_progress(work):
 
 
 def test_pytorchs_loader(train):
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="needs torch")
     plain = train("--no-shuffle", "--epochs", 2)
     theirs = train("--no-shuffle", "--epochs", 2, "--loader", "torch")
     assert [re.findall(r"\d\.\d{4}", line) for line in theirs[1].splitlines()[:2]] == [

@@ -1,7 +1,6 @@
 """Every mistake that YAML, or the part of it that the language leaves out, can hold; on both of PyYAML's parsers."""
 
 import random
-import time
 from typing import Any
 
 import pytest
@@ -279,9 +278,7 @@ def test_an_anchor_is_told_once_however_often_it_is_used():
     ids=["lists", "mappings", "items", "keys", "closed", "indented"],
 )
 def test_deep_nesting_is_refused_at_once(text):
-    start = time.perf_counter()
     (error,) = refusals(text)
-    assert time.perf_counter() - start < 30  # it must end, however busy the machine
     assert "more than 64 levels" in error.message
 
 
@@ -355,8 +352,7 @@ def test_mutated_bytes_bring_nothing_but_our_errors(tmp_path):
     source = random.Random(7)
     pieces = [b"[", b"]", b"{", b"}", b": ", b"- ", b"\n", b"  ", b"'", b'"', b"\t", b"&a ", b"*a", b"!", b"%", b"|"]
     pieces += [b"?", b"\\U00110000", b"\xff", b"\0", b"#", b",", b"---\n", b"<<: ", b"{{ w }}", b"\xe2\x80\xa8", b"@"]
-    end = time.perf_counter() + 1
-    while time.perf_counter() < end:
+    for _ in range(1000):
         data = bytearray(SPEC.encode())
         for _ in range(source.randint(1, 4)):
             at = source.randrange(len(data))

@@ -54,7 +54,7 @@ def test_bins_by_hand():
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 11, (None, 4), (3, 12)])
 def test_values_equal_torch(size):
-    torch = pytest.importorskip("torch", reason="PyTorch, the oracle, is not installed")
+    torch = pytest.importorskip("torch", reason="needs torch")
     for height, width in ((7, 9), (10, 4), (1, 13)):
         x = numpy.random.default_rng(0).normal(size=(height, width, 2)).astype("float32")
         tensor = torch.tensor(x).permute(2, 0, 1)[None]

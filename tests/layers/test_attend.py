@@ -102,7 +102,7 @@ def test_softmax_of_half_precision_is_in_single():
 
 
 def test_torch_agrees():
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    torch = pytest.importorskip("torch", reason="needs torch")
     query, key, value, bias = random(6, 4, 8), random(6, 2, 8), random(6, 2, 8), random(4, 6, 6)
     batch = [torch.tensor(x.transpose(1, 0, 2)[None]) for x in (query, key, value)]
     attention = torch.nn.functional.scaled_dot_product_attention

@@ -89,7 +89,7 @@ def first(x):
 
 @pytest.mark.parametrize("kernel, stride", [(1, 3), (2, 1), (2, 2), (3, 2), (3, 3), (4, 3), (5, 2)])
 def test_values_equal_torch(kernel, stride):
-    torch = pytest.importorskip("torch", reason="PyTorch, the oracle, is not installed")
+    torch = pytest.importorskip("torch", reason="needs torch")
     for padding, ceil, count_pad in product(range(kernel // 2 + 1), (False, True), (False, True)):
         x = images((8, 9, 2))
         tensor = torch.tensor(first(x))
@@ -102,7 +102,7 @@ def test_values_equal_torch(kernel, stride):
 
 
 def test_dilation_and_other_ranks_equal_torch():
-    torch = pytest.importorskip("torch", reason="PyTorch, the oracle, is not installed")
+    torch = pytest.importorskip("torch", reason="needs torch")
     f = torch.nn.functional
     x = images((11, 10, 2))
     y = MaxPool((3, 2), (2, 1), (1, 0), dilation=(2, 1)).forward({}, x, context=None)

@@ -58,7 +58,7 @@ def first(x):
 @pytest.mark.parametrize("shape", [(7, 2), (7, 5, 2), (3, 4, 5, 2)])
 @pytest.mark.parametrize("corners", [None, False, True])
 def test_values_equal_torch(shape, corners):
-    torch = pytest.importorskip("torch", reason="PyTorch, the oracle, is not installed")
+    torch = pytest.importorskip("torch", reason="needs torch")
     method = "nearest" if corners is None else "bilinear"
     mode = "nearest" if corners is None else ("linear", "bilinear", "trilinear")[len(shape) - 2]
     x = numpy.random.default_rng(0).normal(size=shape).astype("float32")
@@ -84,7 +84,7 @@ def test_pixel_shuffle():
 
 
 def test_pixel_shuffle_equals_torch():
-    torch = pytest.importorskip("torch", reason="PyTorch, the oracle, is not installed")
+    torch = pytest.importorskip("torch", reason="needs torch")
     x = numpy.random.default_rng(0).normal(size=(3, 4, 18)).astype("float32")
     y = PixelShuffle(3).forward({}, x, context=None)
     expected = torch.nn.functional.pixel_shuffle(torch.tensor(first(x)), 3).numpy()

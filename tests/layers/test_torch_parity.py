@@ -16,7 +16,7 @@ from paramcount.layers.pointwise import Pointwise
 from paramcount.layers.prelu import Prelu
 from paramcount.layers.response_norm import L2Norm, LocalResponseNorm
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+torch = pytest.importorskip("torch", reason="needs torch")
 functional = torch.nn.functional
 RANDOM = np.random.default_rng(17)
 

@@ -7,7 +7,7 @@ from paramcount.backend.run.context import Context
 from paramcount.layers.layer import Shape
 from paramcount.layers.recurrent import Gru, Lstm, Rnn
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+torch = pytest.importorskip("torch", reason="needs torch")
 NAMES = {
     "weight_ih": "input_weight",
     "weight_hh": "hidden_weight",

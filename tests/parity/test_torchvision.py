@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+torch = pytest.importorskip("torch", reason="needs torch")
 models = pytest.importorskip("torchvision", reason="torchvision is not installed").models
 
 import jax  # noqa: E402

@@ -65,7 +65,7 @@ def test_figures_that_the_authors_print(edges, variant, params, flops):
 @pytest.mark.parametrize("seed", range(2))
 def test_outputs_are_those_of_pytorch(seed):
     """Which edge is which does not show in counts."""
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    torch = pytest.importorskip("torch", reason="needs torch")
     jax = pytest.importorskip("jax", reason="needs jax")
     from paramcount.backend.run.evaluate import evaluate
     from paramcount.backend.run.initialize import initialize

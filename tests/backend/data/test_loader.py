@@ -22,7 +22,7 @@ def complaint(call, *args):
 
 
 def batches(size, **settings):
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="needs torch")
     return torch_batches(numpy.stack([ROWS, -ROWS], axis=1).astype("uint8"), ROWS, size, **settings)
 
 
@@ -50,7 +50,7 @@ def test_sizes_of_batches(size, drop_last, sizes, shuffle):
 
 
 def test_an_epoch_has_each_row_once_in_an_order_of_its_own():
-    import torch
+    torch = pytest.importorskip("torch", reason="needs torch")
 
     torch.manual_seed(0)
     before = torch.get_rng_state()
@@ -124,7 +124,7 @@ def test_collating_nested_examples():
 
 
 def test_collating_tensors_is_as_pytorch_does_it():
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="needs torch")
     from torch.utils.data import default_collate
 
     examples = [(torch.arange(4.0).reshape(2, 2) + i, {"label": i}) for i in range(3)]
@@ -154,7 +154,7 @@ def test_numpy_stays_as_it_is():
 
 
 def test_tensors_of_pytorch():
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="needs torch")
     from torch.utils.data import DataLoader, TensorDataset
 
     x = torch.arange(12.0).reshape(4, 3)
@@ -174,7 +174,7 @@ def test_arrays_that_jax_does_not_take_become_such():
 
 
 def test_any_size_of_a_batch():
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="needs torch")
     for size in (numpy.int8(3), 10**30):
         assert [len(x) for x, _ in torch_batches([1.0, 2.0, 3.0], [0, 1, 2], size)] == [3]
 

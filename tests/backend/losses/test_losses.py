@@ -138,7 +138,7 @@ def test_small_types_of_labels():
 
 
 def test_what_other_libraries_hand_over():
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="needs torch")
     logits, labels = torch.tensor([[0.0, 0.0], [3.0, 0.0]], requires_grad=True), numpy.array([1, 0])
     expected = [math.log(2), math.log(1 + math.exp(-3))]
     rows = logits.detach().numpy()

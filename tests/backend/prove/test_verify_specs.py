@@ -1,14 +1,27 @@
-"""The smallest of each convolutional and recurrent family counts as it is traced, with nothing allocated."""
+"""Shipped specs count as they are traced, forward and backward, with nothing allocated.
+
+On every run a few that together use every kind, form and modifier that any of them uses; with the mark `full` all.
+"""
 
 from pathlib import Path
 
 import pytest
+import yaml
 
 from paramcount.backend.prove.verify import verify
-from paramcount.language.load import load
+from paramcount.graph.tree import leaves
+from paramcount.language.forms import FORMS
+from paramcount.language.load import load, shipped_specs
+from paramcount.language.reading import MODIFIERS
 
-CONFIGS = Path(__file__).resolve().parents[3] / "configs"
-
+ROOT = Path(__file__).resolve().parents[3]
+BLOCKS = {path.stem: path for path in (ROOT / "paramcount" / "language" / "blocks").glob("*.yaml")}
+SMALL = {"resnet": "18", "vgg": "11"}
+CHOSEN = (
+    *("albert", "alexnet", "clip", "ddpm", "deepspeech", "dit", "inception_v3", "mamba", "mixtral", "mobilenet_v2"),
+    *("ofa_mobilenet_v3", "seq2seq", "swin_v2", "unet"),
+)
+VARIABLES = {"mixtral": {"depth": 2}}
 SMALLEST = (
     "convnext:tiny",
     "crnn:",
@@ -32,8 +45,59 @@ SMALLEST = (
 )
 
 
+def proved(network):
+    found = verify(network, abstract=True, train=True)
+    assert found.ok and "backward MACs" in {check.name for check in found.checks}, str(found)
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_chosen_specs(name):
+    proved(load(name, **VARIABLES.get(name, {})))
+
+
+def used_kinds(name):
+    return {leaf.node.layer.kind for leaf in leaves(load(name, SMALL.get(name)).graph(training=True))}
+
+
+def words(node):
+    """Every key and word below a node of YAML."""
+    if isinstance(node, yaml.MappingNode):
+        return {word for pair in node.value for each in pair for word in words(each)}
+    return {word for each in node.value for word in words(each)} if isinstance(node.value, list) else {node.value}
+
+
+def used_forms(name):
+    """The forms and modifiers of a spec, and those of the shipped blocks that it uses."""
+    found = words(yaml.compose((ROOT / "configs" / f"{name}.yaml").read_text()))
+    seen = set()
+    while new := found & set(BLOCKS) - seen:
+        seen |= new
+        found |= {word for block in new for word in words(yaml.compose(BLOCKS[block].read_text()))}
+    return {f"{word}:" for word in found & {*FORMS, *MODIFIERS}}
+
+
+def test_the_chosen_specs_use_all_that_any_spec_uses():
+    assert len(BLOCKS) > 5
+    used = {name: used_kinds(name) | used_forms(name) for name in shipped_specs()}
+    every = set().union(*used.values())
+    assert len(every) > 70 and set().union(*(used[name] for name in CHOSEN)) == every
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", shipped_specs())
+def test_every_spec(name):
+    proved(load(name, SMALL.get(name)))
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("spec", SMALLEST)
 def test_counts_as_it_is_traced(spec):
+    """The smallest of each convolutional and recurrent family."""
     name, _, variant = spec.partition(":")
-    found = verify(load(str(CONFIGS / f"{name}.yaml"), variant=variant or None), abstract=True)
+    found = verify(load(name, variant=variant or None), abstract=True)
     assert found.ok, str(found)
+
+
+@pytest.mark.parametrize("name", ["lora", "siamese"])
+def test_shared_specs(shared, name):
+    proved(load(str(shared / "specs" / f"{name}.yaml")))

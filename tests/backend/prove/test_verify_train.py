@@ -13,7 +13,6 @@ from paramcount.graph.items import Add, Concat, Do, From, Let, Residual
 from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
-from paramcount.language.load import load, shipped_specs
 from paramcount.layers.activation import Relu
 from paramcount.layers.conv import Conv
 from paramcount.layers.conv_transpose import ConvTranspose
@@ -28,26 +27,12 @@ from paramcount.layers.pool import AvgPool
 from paramcount.layers.reshape import Flatten
 from paramcount.layers.route import Router
 
-SMALL = {"resnet": "18", "vgg": "11"}
-
 
 def proved(items, input=None, freeze=(), **names):
     checks, differences = compare_training(Network(items, input=input, **names), freeze)
     assert not differences, "\n".join(map(str, differences))
     assert all(check.ok for check in checks)
     return {check.name: check.found for check in checks}
-
-
-@pytest.mark.parametrize("name", shipped_specs())
-def test_shipped_specs(name):
-    checks, differences = compare_training(load(name, SMALL.get(name)))
-    assert not differences and len(checks) == 4 and all(check.ok for check in checks)
-
-
-@pytest.mark.parametrize("name", ["lora", "siamese"])
-def test_shared_specs(shared, name):
-    checks, differences = compare_training(load(str(shared / "specs" / f"{name}.yaml")))
-    assert not differences and all(check.ok for check in checks)
 
 
 @pytest.mark.parametrize("layer", [

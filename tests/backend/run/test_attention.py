@@ -54,7 +54,7 @@ layers:
 
 
 def test_torch_agrees():
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    torch = pytest.importorskip("torch", reason="needs torch")
     x = RANDOM.standard_normal((6, 12)).astype("float32")
     found, params = run("input: {sequence: [6, 12]}\nlayers: [attention: 3]", input=x)
     weights = projections(params, "attention0")

@@ -18,7 +18,7 @@ BATCHES = [(GENERATOR.standard_normal((10, 6), numpy.float32), GENERATOR.integer
 
 @pytest.mark.parametrize(("name", "rate"), [("sgd", 0.1), ("momentum", 0.05), ("adam", 0.01)])
 def test_several_steps_equal_those_of_pytorch(name, rate):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="needs torch")
     params, _ = NETWORK.init()
     layers = [torch.nn.Linear(6, 8), torch.nn.Linear(8, 5), torch.nn.Linear(5, 3)]
     for path, layer in zip(PATHS, layers, strict=True):

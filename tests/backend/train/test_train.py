@@ -50,7 +50,7 @@ def test_whatever_holds_the_same_batches_trains_the_same():
 
 
 def test_so_do_loaders_of_pytorch():
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="needs torch")
     expected = pc.train(NETWORK, PAIRS, epochs=2)
     tensors = torch.utils.data.TensorDataset(torch.tensor(X), torch.tensor(Y))
     same(expected, pc.train(NETWORK, torch.utils.data.DataLoader(tensors, 8), epochs=2))
