@@ -16,7 +16,7 @@ NAMED = re.compile(r"`([\w./]+(?:\.py|\.pyi|\.yaml|\.json|\.md|\.toml|/))(?::(\w
 
 def places(text: str) -> list[tuple[str, str]]:
     """The files and folders that a page names, each with the name in it that follows a colon."""
-    return sorted({match.groups("") for match in NAMED.finditer(text)})
+    return sorted({(match[1], match[2] or "") for match in NAMED.finditer(text)})
 
 
 def found(path: str, home: Path = PACKAGE) -> Path:
