@@ -157,7 +157,7 @@ def test_an_index_is_whole():
 
 
 class Foreign(pc.Layer):
-    """A layer of one's own, which each test spoils in one place."""
+    """A custom layer, which each test breaks in one place."""
 
     def output_shape(self, x):
         return x
@@ -181,7 +181,7 @@ class Foreign(pc.Layer):
         ("work", pc.Work(macs=-2), "at least 0"),
     ],
 )
-def test_a_layer_of_ones_own_declares_what_can_be_counted(method, result, words):
+def test_a_custom_layer_declares_what_can_be_counted(method, result, words):
     spoiled = dataclass(frozen=True)(type("Spoiled", (Foreign,), {method: lambda self, x: result}))
     with pytest.raises(ParamcountError, match=words):
         pc.count(spoiled(), 8)

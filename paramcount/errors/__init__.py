@@ -1,4 +1,4 @@
-"""The exception tree: what a user can get wrong, where it stands, and what to do about it."""
+"""The exception tree: what a user can get wrong, where it is, and what to do about it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ class Position(NamedTuple):
 
 
 class ParamcountError(Exception):
-    """Something the user can mend: `message`, a `hint`, and the `position` it is about.
+    """An error that the user can fix: `message`, a `hint`, and the `position` it is about.
 
     `argument` names the layer argument at fault, so that a spec can point at its value; `frames` are the
     blocks that were being expanded, innermost first; `mask` marks the variants at fault in a sweep.
@@ -63,7 +63,7 @@ class ShapeError(ParamcountError, ValueError):
 
 
 class ManyErrors(ParamcountError):
-    """Several independent errors of one pass, in the order of their positions; at most twenty are shown."""
+    """Several independent errors found in one pass, ordered by position; at most twenty are shown."""
 
     shown = 20
 
@@ -81,7 +81,7 @@ class ManyErrors(ParamcountError):
 class Undecided(ParamcountError):
     """A condition that holds for some variants of a sweep, marked by `mask`, and not for the others.
 
-    Where a size decides structure, `sizes` are those of all variants.
+    Where a size determines the structure, `sizes` holds it for every variant.
     """
 
     def __init__(self, message: str, *, mask: Any, sizes: Any = None) -> None:
@@ -91,13 +91,13 @@ class Undecided(ParamcountError):
 
 
 class CheckError(ParamcountError):
-    """The input is fine, but a check of it failed: `expect`, or `verify`."""
+    """The input is valid, but a check of it failed: `expect` or `verify`."""
 
     exit_code = 1
 
 
 class MissingPackageError(ParamcountError):
-    """An optional package is needed and not installed."""
+    """An optional package is needed but not installed."""
 
 
 class MissingImportError(MissingPackageError, ImportError):
@@ -108,7 +108,7 @@ class MissingNameError(MissingPackageError, AttributeError):
     """A name of the package needs an optional package: `hasattr` is false."""
 
 
-EXTRAS = {  # what each optional package is installed with
+EXTRAS = {  # the extra that installs each optional package
     "jax": "jax",
     "jaxlib": "jax",
     "optax": "train",
@@ -125,21 +125,21 @@ SPELLED = {"jax": "JAX", "jaxlib": "JAX", "torch": "PyTorch", "dask": "Dask", "d
 
 @contextmanager
 def needs(what: str, error_type: type[MissingPackageError] = MissingImportError) -> Iterator[None]:
-    """Around an import that `what` needs: raises MissingPackageError, with how to get it, where it is missing."""
+    """Guard an import that `what` needs: if the package is missing, MissingPackageError says how to install it."""
     try:
         yield
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in EXTRAS:
             raise
-        extra = "train" if what == "train" else EXTRAS[missing]  # which brings all that it will ask for
+        extra = "train" if what == "train" else EXTRAS[missing]  # which installs everything that training needs
         install = f'"paramcount[{extra}]"' if extra else missing
         message = f"{quote(what)} needs {SPELLED.get(missing, missing)}"
         raise error_type(message, hint=f"pip install {install}") from error
 
 
 def printable(text: str, limit: int = 120) -> str:
-    """Text that is safe in a terminal: control characters escaped, the middle of a long text left out.
+    """Text that is safe to print in a terminal: control characters escaped, the middle of a long text left out.
 
     >>> printable("a\\x1b[31mb")
     'a\\\\x1b[31mb'

@@ -27,12 +27,12 @@ Size = Any  # an int, or a Column in a sweep
 
 
 def decide(condition: Any) -> bool:
-    """A condition as a bool; raises Undecided where the variants of a sweep disagree."""
+    """A condition as a bool; raises Undecided if the variants of a sweep disagree."""
     return bool(condition)
 
 
 def settle(size: Size) -> int:
-    """A size that decides structure, such as a number of parts, as an int; raises Undecided where variants disagree.
+    """A size that determines structure, such as a number of parts, as an int; raises Undecided if variants disagree.
 
     >>> settle(Column.whole("parts", [3, 3]))
     3
@@ -47,7 +47,7 @@ def settle(size: Size) -> int:
 
 
 def same_sizes(one: Sequence[Size], two: Sequence[Size]) -> bool:
-    """Whether two lists of sizes are equal; raises Undecided where the variants of a sweep disagree.
+    """Whether two lists of sizes are equal; raises Undecided if the variants of a sweep disagree.
 
     >>> same_sizes((3, 3), (3, 3, 1))
     False
@@ -56,7 +56,7 @@ def same_sizes(one: Sequence[Size], two: Sequence[Size]) -> bool:
 
 
 def product(sizes: Iterable[Size]) -> Size:
-    """All sizes multiplied; 1 for none.
+    """The product of all sizes; 1 if there are none.
 
     >>> product((3, 3, 64))
     576
@@ -74,7 +74,7 @@ def ceil_div(a: Size, b: Size) -> Size:
 
 
 def exact_div(a: Size, b: Size, message: str = "{} is not divisible by {}", **details: Any) -> Size:
-    """a / b, which must be whole; raises ArgumentError otherwise.
+    """a / b, which must be a whole number; raises ArgumentError otherwise.
 
     >>> exact_div(12, 4)
     3

@@ -19,8 +19,8 @@ class Column:
     """An int64 array, one entry for each variant of a sweep, with exact Python-int bounds.
 
     `+ - * // % **` and comparisons work with ints and Columns; the bounds are computed along with the array, so a
-    result that leaves int64 is refused (ArgumentError, whose mask marks the variants). `/` and operations with floats
-    give a float64 array. A comparison that the bounds decide is a bool, any other a Mask.
+    result that does not fit int64 is refused (ArgumentError, whose mask marks the variants). `/` and operations with
+    floats give a float64 array. A comparison that the bounds decide is a bool, any other a Mask.
 
     >>> width = Column.whole("width", [16, 32, 64])
     >>> 9 * width + 1
@@ -34,14 +34,14 @@ class Column:
     __hash__ = object.__hash__
 
     def __init__(self, array: Any, low: int | None = None, high: int | None = None) -> None:
-        """An int64 array as it is; bounds that are not given are the array's own."""
+        """Wrap an int64 array without a copy; bounds that are not given are the array's minimum and maximum."""
         self.array = array
         self.low = int(array.min()) if low is None else low
         self.high = int(array.max()) if high is None else high
 
     @staticmethod
     def whole(name: str, array: Any) -> Column:
-        """Numbers as a Column; raises ArgumentError, with a mask of the offenders, unless all are whole."""
+        """Numbers as a Column; raises ArgumentError, with a mask of the wrong values, unless all are whole."""
         import numpy
 
         if isinstance(array, Column):
@@ -73,7 +73,7 @@ class Column:
         return f"Column({len(self)} values from {self.low} to {self.high})"
 
     def span(self, other: Any) -> tuple[Any, int, int] | None:
-        """An operand's values and bounds; None for what is neither an int nor a Column."""
+        """An operand's values and bounds; None if it is neither an int nor a Column."""
         if type(other) is int:
             if not LEAST <= other <= MOST:
                 raise overflow(other)
@@ -83,11 +83,11 @@ class Column:
             return None if other is None else self.span(other)
         one, two = self.array.shape, other.array.shape
         if one != two and (len(one) != len(two) or any(a != b and 1 not in (a, b) for a, b in grid_axes(one, two))):
-            raise ArgumentError(f"columns of {len(self)} and {len(other)} values do not go together")
+            raise ArgumentError(f"columns of {len(self)} and {len(other)} values cannot be combined")
         return other.array, other.low, other.high
 
     def tighten(self) -> tuple[int, int]:
-        """The bounds, now those of the array itself: computed ones may be wider."""
+        """Set the bounds to the array's minimum and maximum, since computed ones may be wider, and return them."""
         self.low, self.high = int(self.array.min()), int(self.array.max())
         return self.low, self.high
 
@@ -183,7 +183,7 @@ class Column:
             return real(operator.pow, self, other)
         values, low, high = span
         if low < 0:
-            raise ArgumentError("the power of a column is a whole number, 0 or more")
+            raise ArgumentError("the exponent of a column must be a whole number of at least 0")
         largest = max(abs(self.low), abs(self.high), 1) ** min(high, 64)  # 2**64 is already too much
         if self.low > 0:
             least = self.low ** min(low, 64)
@@ -212,7 +212,7 @@ class Column:
         return Column(abs(self.array), max(-self.high, 0), max(-self.low, self.high))
 
     def compare(self, operation: Callable, other: Any) -> Any:
-        """An ordering, which is decided where it is the same at its least and at its most favourable corner."""
+        """An ordering: a bool if it is the same at its least and its most favourable corner, otherwise a Mask."""
         if type(other) is Column:
             low, high = other.low, other.high
         elif isinstance(other, (int, float)) and type(other) is not bool:
@@ -254,7 +254,7 @@ class Column:
 
 
 class Mask:
-    """One truth for each variant of a sweep. `bool(mask)` is theirs where all agree, otherwise raises Undecided."""
+    """A truth value for each variant of a sweep. `bool(mask)` is their common value, or raises Undecided."""
 
     __slots__ = ("array",)
     __array_ufunc__ = None
@@ -310,7 +310,7 @@ def require(
 
 
 def plain(value: Any) -> Any:
-    """A Column's or a Mask's array; anything else as it is."""
+    """A Column's or a Mask's array; anything else unchanged."""
     return value.array if type(value) is Column or type(value) is Mask else value
 
 
@@ -319,7 +319,7 @@ def bound(value: Any, side: str) -> int:
 
 
 def grid_axes(one: tuple[int, ...], two: tuple[int, ...]) -> Any:
-    """The lengths of two arrays along each axis; an array of one axis has all variants there."""
+    """The lengths of two arrays along each axis; a pair that never matches if they have one axis of all variants."""
     return zip(one, two, strict=True) if len(one) > 1 else [(0, -1)]
 
 
@@ -337,7 +337,7 @@ def at_first(failing: Any, values: tuple) -> list:
 
 
 def careful(operation: Callable, left: Any, right: Any) -> Column:
-    """An operation whose bounds leave int64; raises ArgumentError where a result does too, of the variants at fault."""
+    """An operation whose bounds exceed int64; raises ArgumentError, with a mask, if a result does too."""
     import numpy
 
     for each in (left, right):
@@ -353,11 +353,11 @@ def careful(operation: Callable, left: Any, right: Any) -> Column:
     return Column(result.astype(numpy.int64))
 
 
-ALONE = "count this variant alone, where numbers have no limit"
+ALONE = "count this variant on its own: outside a sweep, numbers have no limit"
 
 
 def overflow(number: int) -> ArgumentError:
-    return ArgumentError(f"a number of {number:,} overflows the 64 bits of a sweep", hint=ALONE)
+    return ArgumentError(f"the number {number:,} overflows the 64 bits of a sweep", hint=ALONE)
 
 
 def nonzero(values: Any, low: int, high: int) -> None:

@@ -55,7 +55,7 @@ def binary(n: int) -> str:
 
 
 def grouped(n: int) -> str:
-    """All digits of a count.
+    """All digits of a count, in groups of three.
 
     >>> grouped(3_504_872)
     '3,504,872'
@@ -64,7 +64,7 @@ def grouped(n: int) -> str:
 
 
 def scaled(n: int, base: int, units: tuple[str, ...]) -> str:
-    """n in the first unit that keeps it below `base` when rounded; integers throughout, so no border is off."""
+    """n in the first unit that keeps it below `base` when rounded; integers throughout, so no boundary is off."""
     sign, n = ("-", -n) if n < 0 else ("", n)
     if n < base:
         return f"{sign}{n} {units[0]}".rstrip()
@@ -85,7 +85,7 @@ def rounded(n: int, size: int) -> int:
 
 
 def bytes_of(size: Size, dtype: str) -> Any:
-    """The bytes that `size` elements take, the last one filled up; raises ArgumentError for an unknown dtype.
+    """The bytes that `size` elements take, rounded up to whole bytes; raises ArgumentError for an unknown dtype.
 
     >>> bytes_of(3, "int4"), bytes_of(1000, "bfloat16")
     (2, 2000)

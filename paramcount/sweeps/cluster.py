@@ -1,4 +1,4 @@
-"""The windows of a sweep counted by the workers of a Dask cluster that is there already."""
+"""The windows of a sweep, counted by the workers of a running Dask cluster."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from paramcount.sweeps.result import Sweep
 from paramcount.sweeps.space import GRID, Space
 from paramcount.sweeps.walk import Walk
 
-PATIENCE = 5  # seconds in which a scheduler answers, and has a worker
-ABSENCE = 60  # seconds that a sweep goes on without any worker
-RETRIES = 3  # of a window that failed, beside those whose worker was lost, which Dask itself counts again
-AHEAD = 2  # windows in flight for each thread of a worker: they bound the memory, there and here
-SHARES = 4  # windows of a grid for each thread at least, so that all of them count
-FEWEST = 256  # points of such a window
+PATIENCE = 5  # seconds to wait for a scheduler's answer, and for its first worker
+ABSENCE = 60  # seconds that a sweep waits without any worker
+RETRIES = 3  # of a failed window; one whose worker was lost is counted again by Dask itself
+AHEAD = 2  # windows in flight for each thread of a worker, which bounds the memory on both sides
+SHARES = 4  # windows of a grid for each thread at least, so that no thread is idle
+FEWEST = 256  # points of such a window at least
 ONE_AT_A_TIME = Lock()
 LOGGERS = (
     "distributed",
@@ -45,17 +45,17 @@ LOGGERS = (
 def parts_of_cluster(space: Space, where: str | None, chunk: int | None, address: str) -> Generator[Sweep, None, None]:
     """The windows of a sweep in their order, each counted by a worker of the scheduler at an address.
 
-    They are those of a local sweep, and so are their rows. A window whose worker is lost is counted by another; few
-    are under way at a time. Raises ArgumentError for a scheduler that does not answer, that has no workers, or whose
-    workers have another version, and MissingPackageError without Dask.
+    The rows are those of a local sweep. A window whose worker is lost is counted by another; only a few are in flight
+    at a time. Raises ArgumentError if the scheduler does not answer, has no workers, or has workers of another version,
+    and MissingPackageError if Dask is not installed.
     """
     if "://" not in address:
-        raise ArgumentError(f"{quote(address)} is no address of a scheduler", hint="give tcp://HOST:PORT")
+        raise ArgumentError(f"{quote(address)} is not the address of a scheduler", hint="give tcp://HOST:PORT")
     with needs(address):
         from distributed import Client
     with quiet():
         refuse_silent(address)
-        with warnings.catch_warnings(action="ignore"):  # of the versions of packages that we do not count with
+        with warnings.catch_warnings(action="ignore"):  # about versions of packages that counting does not use
             client = Client(address, timeout=PATIENCE, set_as_default=False)
         try:
             refuse_others(client)
@@ -65,7 +65,7 @@ def parts_of_cluster(space: Space, where: str | None, chunk: int | None, address
 
 
 def refuse_silent(address: str) -> None:
-    """Raise ArgumentError where no scheduler answers soon; a client that fails would go on trying."""
+    """Raise ArgumentError if no scheduler answers in time; a client that fails would keep trying."""
     from distributed import Security, rpc
 
     async def greet() -> None:
@@ -75,7 +75,7 @@ def refuse_silent(address: str) -> None:
             await asyncio.wait_for(scheduler.identity(), PATIENCE)
 
     try:
-        with ThreadPoolExecutor(1) as apart:  # a notebook's thread has a loop that runs
+        with ThreadPoolExecutor(1) as apart:  # a notebook's thread already runs an event loop
             apart.submit(asyncio.run, greet()).result()
     except (OSError, ValueError, TypeError) as error:
         hint = "start one with `dask scheduler`" if isinstance(error, OSError) else str(error)
@@ -83,10 +83,10 @@ def refuse_silent(address: str) -> None:
 
 
 def refuse_others(client: Any) -> None:
-    """Raise ArgumentError where there are no workers, or one that would not count as this process does."""
+    """Raise ArgumentError if there are no workers, or if one has another version of paramcount or Python."""
     from paramcount import __version__
 
-    def versions() -> tuple[str | None, tuple[int, ...]]:  # travels as code, to workers without the package too
+    def versions() -> tuple[str | None, tuple[int, ...]]:  # sent as code, to workers without the package too
         import sys
 
         try:
@@ -103,23 +103,23 @@ def refuse_others(client: Any) -> None:
     for worker, (version, python) in sorted(client.run(versions).items()):
         if version is None:
             hint = f"install paramcount {__version__} on every worker"
-            raise ArgumentError(f"the worker at {quote(worker)} has no paramcount", hint=hint)
+            raise ArgumentError(f"paramcount is not installed on the worker at {quote(worker)}", hint=hint)
         if version != __version__:
-            message = f"the worker at {quote(worker)} has paramcount {version}, and here is {__version__}"
+            message = f"the worker at {quote(worker)} has paramcount {version}, but this process has {__version__}"
             raise ArgumentError(message, hint="install the same version on every worker")
         if python != sys.version_info[:2]:
             shown = [".".join(map(str, each)) for each in (python, sys.version_info[:2])]
-            message = f"the worker at {quote(worker)} runs Python {shown[0]}, and here is {shown[1]}"
-            raise ArgumentError(message, hint="specs travel between equal versions of Python")
+            message = f"the worker at {quote(worker)} runs Python {shown[0]}, but this process runs {shown[1]}"
+            raise ArgumentError(message, hint="use the same version of Python on every worker")
 
 
 def results(client: Any, space: Space, where: str | None, chunk: int | None) -> Iterator[Sweep]:
-    """The rows of each window, of which few are under way at a time."""
+    """The rows of each window; only a few windows are in flight at a time."""
     from distributed import CancelledError, KilledWorker
 
-    carried = client.submit(bytes, packed(space), pure=False)  # a task, so that losing its worker does not lose it
+    carried = client.submit(bytes, packed(space), pure=False)  # a task, so that it survives the loss of its worker
     threads = max(sum(client.nthreads().values()), 1)
-    if chunk is None and not space.single:  # what is drawn at random depends on its window
+    if chunk is None and not space.single:  # random draws depend on the window
         chunk = min(max(space.size // (SHARES * threads), FEWEST), GRID)
     most = AHEAD * threads
     waiting: deque[Any] = deque()
@@ -133,16 +133,16 @@ def results(client: Any, space: Space, where: str | None, chunk: int | None) -> 
             found = arrived(client, waiting.popleft())
             yield replace(found, space=space)
     except KilledWorker:
-        message = "workers ended again and again while they counted the same rows"
-        raise ArgumentError(message, hint="they may lack memory: let one count fewer rows at once") from None
+        message = "workers died repeatedly while counting the same rows"
+        raise ArgumentError(message, hint="they may be out of memory: use a smaller `chunk`") from None
     except CancelledError:
-        raise ArgumentError("the Dask scheduler went away while its workers counted") from None
+        raise ArgumentError("the Dask scheduler was lost while its workers were counting") from None
     except ModuleNotFoundError as error:
-        raise ArgumentError(f"a worker lacks a package: {error}", hint="install it on every worker") from None
+        raise ArgumentError(f"a package is missing on a worker: {error}", hint="install it on every worker") from None
 
 
 def arrived(client: Any, future: Any) -> Sweep:
-    """A window's rows, once they are counted; raises ArgumentError where no worker is left to do so."""
+    """A window's rows, once they are counted; raises ArgumentError if no worker is left to count them."""
     while True:
         try:
             return future.result(timeout=ABSENCE)
@@ -152,7 +152,7 @@ def arrived(client: Any, future: Any) -> Sweep:
 
 
 def packed(space: Space) -> bytes:
-    """A space as bytes, which hold all that it was read from: the spec's files, and the sources of plugins."""
+    """A space as bytes, together with everything it was read from: the spec's files and the sources of plugins."""
     import cloudpickle
 
     from paramcount import __version__
@@ -160,7 +160,7 @@ def packed(space: Space) -> bytes:
     plugins = {}
     for layer in registry.values():
         name = layer.__module__
-        if getattr(sys.modules.get(name), "__file__", None) == name:  # a plugin's module is called as its file
+        if getattr(sys.modules.get(name), "__file__", None) == name:  # a plugin's module is named after its file
             with open(name, "rb") as file:
                 plugins[name] = file.read()
 
@@ -177,13 +177,13 @@ def packed(space: Space) -> bytes:
 
 @lru_cache(maxsize=4)
 def unpacked(carried: bytes) -> Space:
-    """The space of some bytes; raises ArgumentError where another version made them."""
+    """The space in packed bytes; raises ArgumentError if another version packed them."""
     from paramcount import __version__
     from paramcount.language.plugin import run
 
     version, plugins, space = pickle.loads(carried)
     if version != __version__:
-        raise ArgumentError(f"a worker has paramcount {__version__}, and the sweep is of {version}")
+        raise ArgumentError(f"a worker has paramcount {__version__}, but the sweep was started by {version}")
     for name, source in plugins.items():
         if name not in sys.modules:
             run(os.path.basename(name), name, source)
@@ -192,20 +192,20 @@ def unpacked(carried: bytes) -> Space:
 
 @lru_cache(maxsize=4)
 def walk_of(carried: bytes, chunk: int | None) -> Walk:
-    """One for all windows of a worker: it learns what decides structure."""
+    """One walk for all windows of a worker, since it learns what determines the structure."""
     return Walk(unpacked(carried), chunk)
 
 
 def part(carried: bytes, start: int, points: int, where: str | None, chunk: int | None) -> Sweep:
-    """A window's rows, as a worker counts them; without the space, which is known where they go."""
-    with ONE_AT_A_TIME:  # threads of a worker read a spec, and run its plugins, once
+    """A window's rows, counted on a worker; without the space, which the receiver has."""
+    with ONE_AT_A_TIME:  # the threads of a worker read a spec, and run its plugins, only once
         walk = walk_of(carried, chunk)
     return replace(walk.kept(where, start, points), space=cast(Any, None))
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without what Dask logs of lost connections, which errors say."""
+    """Silence Dask's logs of lost connections, which are reported as errors."""
     loggers = [logging.getLogger(name) for name in LOGGERS]
     before = [logger.level for logger in loggers]
     try:

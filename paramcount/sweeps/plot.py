@@ -12,7 +12,7 @@ from paramcount.errors import ArgumentError, needs, printable, quote
 from paramcount.numbers.units import grouped
 from paramcount.sweeps.result import Sweep, joined
 
-METADATA = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}  # the same on every day
+METADATA = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}  # no date
 LABELS = {
     "params": "parameters",
     "trainable": "trainable parameters",
@@ -28,29 +28,29 @@ LABELS = {
     "activations": "elements of activations per example",
     "param_bytes": "bytes of the parameters",
 }
-MOST = 2**18  # points that are held; of more, those that overlap are held once
-THINNED = 2**16  # points that are left of them
-CELLS = 2**11  # across the plot, at first: some for each of its pixels
-FEW = 60  # points of a front whose marks are large
-VECTORS = 4000  # points that are drawn one by one; of more a picture is drawn
-WIDE = 20  # from the least to the most of a logarithmic axis
+MOST = 2**18  # points held at most; beyond, points that overlap are held once
+THINNED = 2**16  # points at most that are left then
+CELLS = 2**11  # across the plot, at first: several for each of its pixels
+FEW = 60  # points of a front below which its markers are large
+VECTORS = 4000  # points drawn one by one at most; more are drawn as a bitmap
+WIDE = 20  # the largest value over the smallest, from which an axis is logarithmic
 STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25}
 STYLE |= {"svg.hashsalt": "paramcount", "svg.fonttype": "none"}
 
 
 class Plot:
-    """A plot that parts of a sweep are appended to, in flat memory; `draw` writes it.
+    """A plot to which parts of a sweep are appended, in bounded memory; `draw` writes it.
 
-    Of a column less is better, and with `-` before its name more. A front of one point says little, and is left out
-    unless it was asked for, by `always`. Raises ArgumentError for a file that cannot be written or has another ending,
-    and MissingPackageError without matplotlib.
+    Smaller values of a column are better, or larger ones with `-` before its name. A front of a single point is left
+    out unless `always` is set. Raises ArgumentError if the file cannot be written or has another extension, and
+    MissingPackageError if matplotlib is not installed.
     """
 
     def __init__(self, path: str, first: str, second: str, name: str, always: bool = False) -> None:
         self.path, self.signed, self.name, self.always = path, (first, second), name, always
         self.format = os.path.splitext(path)[1].removeprefix(".").lower()
         if self.format not in METADATA:
-            raise ArgumentError(f"{quote(path)} is no file of a plot", hint="a name that ends in .svg, .png or .pdf")
+            raise ArgumentError(f"{quote(path)} cannot be a plot", hint="a name must end in .svg, .png or .pdf")
         with needs(path):
             import matplotlib.figure  # noqa: F401
         folder = os.path.dirname(path) or "."
@@ -60,19 +60,19 @@ class Plot:
         self.front: Sweep | None = None
 
     def append(self, part: Sweep) -> None:
-        """Add the valid rows of a part; raises ArgumentError where a column holds no numbers."""
+        """Add the valid rows of a part; raises ArgumentError if a column is not numeric."""
         self.cloud.add(*(part.column(name.removeprefix("-"))[part.valid] for name in self.signed))
         best = part.pareto(*self.signed)
         self.front = best if self.front is None else joined([self.front, best]).pareto(*self.signed)
 
     def draw(self, points: int, invalid: int, where: str | None) -> None:
-        """Write the file; `points` counts all variants, `invalid` those that are no network."""
+        """Write the file; `points` counts all variants, `invalid` those that are not valid networks."""
         import matplotlib
 
         lines = [f"{grouped(points)} variants", f"{grouped(self.cloud.added)} where {where}" if where else ""]
-        lines += [f"{grouped(invalid)} left out: no networks" if invalid else ""]
+        lines += [f"{grouped(invalid)} left out: not valid networks" if invalid else ""]
         lines += ["drawn once where they overlap" if self.cloud.thinned else ""]
-        with matplotlib.rc_context(), warnings.catch_warnings(action="ignore"):  # of letters that the font lacks
+        with matplotlib.rc_context(), warnings.catch_warnings(action="ignore"):  # about letters not in the font
             matplotlib.rcdefaults()
             for name, value in STYLE.items():
                 matplotlib.rcParams[name] = value  # type: ignore[index]
@@ -115,7 +115,7 @@ class Plot:
 
 
 def scale(axis: Any, values: Any, counts: bool) -> None:
-    """An axis that is logarithmic where its values differ much, and tells counts in k, M and G."""
+    """Make an axis logarithmic if its values span a wide range, and show counts in k, M and G."""
     from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
     if logarithmic(values):
@@ -132,7 +132,7 @@ def logarithmic(values: Any) -> bool:
 
 
 class Cloud:
-    """Points of a plot. Many are thinned: of those in one cell, which is smaller than a pixel, one is held."""
+    """Points of a plot. If there are too many, only one is held in each cell, which is smaller than a pixel."""
 
     def __init__(self) -> None:
         import numpy
@@ -163,7 +163,7 @@ class Cloud:
 
 
 def cell(values: Any, cells: int) -> Any:
-    """The index of each value's cell, from the least value to the most."""
+    """The index of each value's cell, from the smallest value to the largest."""
     import numpy
 
     values = numpy.log(values) if logarithmic(values) else values

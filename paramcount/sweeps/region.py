@@ -1,6 +1,6 @@
 """Regions of a sweep: points that are counted together, as arrays that broadcast to one another.
 
-A region of a grid has an axis for each variable, along which the others have length 1; any other has one axis.
+A region of a grid has an axis for each variable, along which the others have length 1; other regions have one axis.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-FEW = 16  # values of a variable by which points are sorted into groups
+FEW = 16  # values at most of a variable by which points are grouped
 
 
 class Region(NamedTuple):
@@ -28,7 +28,7 @@ class Region(NamedTuple):
         return Region(values, self.places[index])
 
     def select(self, mask: Any) -> Region:
-        """The points that a mask marks: still a grid, where it depends on one variable."""
+        """The points that a mask marks: still a grid if the mask depends on only one variable."""
         import numpy
 
         mask = reduced(mask)
@@ -43,14 +43,14 @@ class Region(NamedTuple):
         return Region(values, self.places[mask])
 
     def groups(self, key: Any) -> Iterator[Region]:
-        """The points of each value that a key has, which is an array that broadcasts to the region."""
+        """The points of each distinct value of a key, an array that broadcasts to the region."""
         import numpy
 
         for value in numpy.unique(key):
             yield self.select(key == value)
 
     def blocks(self, most: int) -> Iterator[Region]:
-        """Pieces of at most so many points: all of the last axes, a slice of one, one value of those before."""
+        """Pieces of at most `most` points: all of the last axes, a slice of one, one value of those before."""
         axis, inner = 0, self.size
         while inner > most:
             length = self.places.shape[axis]
@@ -68,7 +68,7 @@ class Region(NamedTuple):
         yield self
 
     def deciding(self, key: Any) -> str | None:
-        """The variable of few values whose value tells that of the key, if there is one."""
+        """The variable of few values that determines the key, if there is one."""
         import numpy
 
         key = reduced(key)

@@ -159,11 +159,11 @@ def holds(condition: Expression, columns: Mapping[str, Any], valid: Any) -> Any:
     for name in condition.names:
         column = columns[name][rows]
         if column.dtype.kind not in "if":
-            raise ArgumentError(f"{quote(name)} holds no numbers", hint="a condition compares numbers")
+            raise ArgumentError(f"column {quote(name)} is not numeric", hint="a condition compares numbers")
         values[name] = Column(column) if column.dtype.kind == "i" else column
     found = condition.evaluate(values.__getitem__)
     if not isinstance(found, (bool, Mask)):
-        raise ArgumentError("`where` is a condition", hint='e.g. "params < 5e6"')
+        raise ArgumentError("`where` must be a condition", hint='e.g. "params < 5e6"')
     mask[rows] = found.array if isinstance(found, Mask) else found
     return mask
 
@@ -173,4 +173,4 @@ def no_column(name: str, columns: list[str]) -> ArgumentError:
 
     guess = nearest(name, columns)
     hint = f"did you mean `{guess}`?" if guess else "the columns are " + ", ".join(columns)
-    return ArgumentError(f"there is no column {quote(name)} of numbers", hint=hint)
+    return ArgumentError(f"there is no numeric column {quote(name)}", hint=hint)

@@ -13,16 +13,16 @@ from paramcount.sweeps.result import joined, no_column
 from paramcount.sweeps.space import Space
 from paramcount.sweeps.sweep import space_of, sweep_parts
 
-FINEST = 0.01  # the step of a variable that is no whole number, unless it is told
-MOST = 2**16  # values that are tried
+FINEST = 0.01  # the default step of a variable that is not a whole number
+MOST = 2**16  # values tried at most
 DOUBLINGS = 40
 
 
 class Solution(NamedTuple):
     """The largest `value` within the budget, and its report.
 
-    `following` is the next value that is a network, which is over the budget, with its figures; None where there is
-    none up to `high`. `gaps` are values below that are over it: the figures do not grow with the variable there.
+    `following` is the next value that gives a valid network, which is over the budget, and `beyond` its figures; None
+    if there is none up to `high`. `gaps` are smaller values over the budget: there the figures do not grow steadily.
     """
 
     variable: str
@@ -51,8 +51,8 @@ def solve(
 ) -> Solution:
     """Find the largest value of a variable whose figures are all at most those given, by exact counts.
 
-    Values from `low` to `high` are tried at every `step`, by default 1, or 0.01 where the variable is no whole number;
-    without `high`, up to twice of what is within the budget. Raises ArgumentError where no value is.
+    Every `step` from `low` to `high` is tried, by default 1, or 0.01 if the variable is not a whole number. Without
+    `high`, the range is doubled until it exceeds the budget. Raises ArgumentError if no value is within the budget.
 
     >>> found = solve("mobilenet_v2", "width", {"macs": 300e6})
     >>> found.value, found.report.macs, found.following
@@ -67,13 +67,13 @@ def solve(
     space = space_of(spec, variant, given)
     base = space.base.get(variable)
     if isinstance(base, bool) or not isinstance(base, (int, float)):
-        raise ArgumentError(f"{quote(variable)} is no number", hint="solve for a variable that is one")
+        raise ArgumentError(f"{quote(variable)} is not a number", hint="solve for a numeric variable")
     if len(space.axes) > 1:
-        raise ArgumentError("only the variable that is solved for has many values", hint="set the others to one value")
+        raise ArgumentError("only the variable to solve for has several values", hint="set the others to one value")
     step = step if step is not None else 1 if isinstance(base, int) else FINEST
     low = low if low is not None else step
     if step <= 0 or (high is not None and high < low):
-        raise ArgumentError("`step` is above 0, and `high` not below `low`")
+        raise ArgumentError("`step` must be above 0, and `high` at least `low`")
     high = high if high is not None else upper(space, variable, at_most, max(base, low), step)
     values = steps(low, high, step)
     found = joined(list(sweep_parts(space_of(spec, variant, {variable: values, **variables}))))
@@ -81,7 +81,7 @@ def solve(
     for name, most in at_most.items():
         fits &= found.columns[name] <= most
     if not fits.any():
-        raise nothing(found, variable, at_most, low, high)
+        raise no_solution(found, variable, at_most, low, high)
     best = int(fits.nonzero()[0][-1])
     over = found.valid & ~fits
     gaps = [values[row] for row in over[:best].nonzero()[0].tolist()]
@@ -93,7 +93,7 @@ def solve(
 
 
 def upper(space: Space, variable: str, at_most: Mapping[str, float], value: Any, step: Any) -> Any:
-    """A value that is over the budget, from doubling; raises ArgumentError where none is."""
+    """A value that is over the budget, found by doubling; raises ArgumentError if there is none."""
     for _ in range(DOUBLINGS):
         try:
             totals = count(space.network({variable: value}))
@@ -105,27 +105,27 @@ def upper(space: Space, variable: str, at_most: Mapping[str, float], value: Any,
             break
         value *= 2
     raise ArgumentError(
-        f"{quote(variable)} can grow to {value:,} within the budget", hint="give the largest value: --high"
+        f"{quote(variable)} stays within the budget up to {value:,}", hint="give the largest value to try: --high"
     )
 
 
 def steps(low: Any, high: Any, step: Any) -> list[Any]:
-    """The values from low to high, as they would be written; raises ArgumentError for too many."""
+    """The values from low to high, with exact decimals; raises ArgumentError if there are too many."""
     from fractions import Fraction
 
     first, last, by = (Fraction(str(each)) for each in (low, high, step))
     total = int((last - first) / by) + 1
     if total > MOST:
-        raise ArgumentError(f"{total:,} values are too many to try", hint=f"at most {MOST:,}: take a larger `step`")
+        raise ArgumentError(f"{total:,} values are too many to try", hint=f"at most {MOST:,}: use a larger `step`")
     whole = all(isinstance(each, int) for each in (low, step))
     return [int(first + index * by) if whole else float(first + index * by) for index in range(total)]
 
 
-def nothing(found: Any, variable: str, at_most: Mapping[str, float], low: Any, high: Any) -> ArgumentError:
+def no_solution(found: Any, variable: str, at_most: Mapping[str, float], low: Any, high: Any) -> ArgumentError:
     if not found.valid.any():
-        return ArgumentError(f"no {quote(variable)} from {low} to {high} is a network: {found.reasons[0]}")
+        return ArgumentError(f"no {quote(variable)} from {low} to {high} gives a valid network: {found.reasons[0]}")
     shown = []
     for name, most in at_most.items():
         least = int(found.columns[name][found.valid].min())
-        shown.append(f"{name} are at least {least:,}, and at most {most:,.0f} are asked for")
+        shown.append(f"{name} are at least {least:,}, and the budget is {most:,.0f}")
     return ArgumentError(f"no {quote(variable)} from {low} to {high} is within the budget", hint="; ".join(shown))

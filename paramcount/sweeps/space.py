@@ -1,4 +1,4 @@
-"""What a sweep goes over: variables and their values as a grid, in pairs, or drawn at random."""
+"""The points of a sweep: variables and their values as a grid, in pairs, or drawn at random."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paramcount.language.variables import undeclared
 from paramcount.sweeps.region import Region
 
 ELEMENT = re.compile(r"(\w+)\[(\d+|\*)\]")
-NUMBERS = 2**24  # in the arrays of one window
+NUMBERS = 2**24  # held by the arrays of one window
 GRID = 2**16  # points in one window of a grid
 MOST_POINTS = 2**62
 
@@ -21,9 +21,9 @@ MOST_POINTS = 2**62
 class Space:
     """The points of a sweep, in order, cut into windows that are counted one by one.
 
-    `axes` are the values of each variable: a NumPy array of numbers, or of the indices of `choices`, which are words,
-    conditions and lists. `fixed` are the variables that have one value or are computed from others. A name `depths[2]`
-    is one entry of a list, and `depths[*]` stands for all of them.
+    `axes` holds the values of each variable: a NumPy array of numbers, or of indices into its `choices`, which are
+    words, conditions or lists. `fixed` holds the variables that have one value or are computed from others. A name
+    `depths[2]` is one entry of a list, and `depths[*]` stands for all of them.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Space:
         self.fixed: dict[str, Any] = {}
         self.lists: dict[str, list[Any]] = {}
         if random is not None and random < 1:
-            raise ArgumentError(f"`random` draws at least one point, not {random}")
+            raise ArgumentError(f"`random` must be at least 1, not {random}")
         if not variables:
             raise ArgumentError("a sweep needs a variable and its values", hint="e.g. width=[0.5, 0.75, 1.0]")
         for name, values in variables.items():
@@ -62,10 +62,10 @@ class Space:
         self.single = paired or random is not None
         if paired:
             if random is not None:
-                raise ArgumentError("pairs are not drawn at random", hint="leave out one of the two")
+                raise ArgumentError("`paired` and `random` cannot be combined", hint="leave out one of the two")
             if len(set(lengths.values())) > 1:
                 shown = ", ".join(f"{quote(name)} has {length:,}" for name, length in lengths.items())
-                raise ArgumentError(f"paired variables have as many values each, and {shown}")
+                raise ArgumentError(f"paired variables must have the same number of values, but {shown}")
         self.shape = self.shaped(lengths)
         self.size = 1
         for length in self.shape:
@@ -86,7 +86,7 @@ class Space:
         return tuple(lengths.values()) or (1,)
 
     def elements(self, name: str) -> list[str]:
-        """The name, or those of the entries of a list, which is read once."""
+        """The name itself, or the names of all entries of a list, which is read once."""
         element = ELEMENT.fullmatch(name)
         if element is None:
             return [name]
@@ -94,18 +94,18 @@ class Space:
         if owner not in self.lists:
             found = self.base[owner]
             if not isinstance(found, list):
-                raise ArgumentError(f"{quote(owner)} is no list, of which {quote(name)} would be an entry")
+                raise ArgumentError(f"{quote(owner)} is not a list, so there is no {quote(name)}")
             self.lists[owner] = found
         length = len(self.lists[owner])
         if index == "*":
             return [f"{owner}[{each}]" for each in range(length)]
         if int(index) >= length:
             hint = f"its entries are {owner}[0] to {owner}[{length - 1}]"
-            raise ArgumentError(f"{quote(owner)} has {length} entries, and none at {index}", hint=hint)
+            raise ArgumentError(f"{quote(owner)} has {length} entries, so there is no index {index}", hint=hint)
         return [name]
 
     def values(self, name: str, given: Any) -> Any:
-        """A variable's values as an array; raises ArgumentError where they are none."""
+        """A variable's values as an array; raises ArgumentError if they are not valid."""
         import numpy
 
         values = given if isinstance(given, numpy.ndarray) else list(given)
@@ -121,7 +121,7 @@ class Space:
         if array.ndim != 1:
             raise ArgumentError(f"the values of {quote(name)} must be a list of numbers")
         if array.dtype.kind == "f" and not numpy.isfinite(array).all():
-            raise ArgumentError(f"{quote(name)} must have finite values")
+            raise ArgumentError(f"the values of {quote(name)} must be finite")
         if array.dtype.kind == "u" and array.max() > 2**63 - 1:
             raise ArgumentError(f"a value of {quote(name)} is too large for a sweep")
         return array.astype(numpy.float64 if array.dtype.kind == "f" else numpy.int64)
@@ -129,7 +129,7 @@ class Space:
     def windows(self, most: int | None = None) -> list[tuple[int, int]]:
         """The first point and the number of points of each window."""
         count = most or (max(NUMBERS // (len(self.axes) + 16), 1) if self.single else GRID)
-        if not self.single:  # whole slices of the first axes, so that each window is a grid itself
+        if not self.single:  # whole slices of the first axes, so that each window is itself a grid
             inner = self.size
             for length in self.shape:
                 inner //= length
@@ -145,7 +145,7 @@ class Space:
         return [(start, min(count, self.size - start)) for start in range(0, self.size, count)]
 
     def region(self, start: int, count: int) -> Region:
-        """The points of a window, whose places count from its start."""
+        """The points of a window; their places are counted from its start."""
         import numpy
 
         places = numpy.arange(count)
@@ -165,7 +165,7 @@ class Space:
         return Region(values, places.reshape(shape or (1,)))
 
     def network(self, values: Mapping[str, Any]) -> Loaded:
-        """The network whose variables have these values, each one number, choice, or Column for all points."""
+        """The network whose variables have these values: each a number, a choice, or a Column of all points."""
         given = dict(self.fixed)
         lists = {name: list(entries) for name, entries in self.lists.items()}
         for name, value in values.items():
@@ -178,7 +178,7 @@ class Space:
         return Loaded(self.syntax, self.variant, given | lists)
 
     def indices(self, point: Mapping[str, Any]) -> dict[str, Any]:
-        """A point whose choices are their indices again."""
+        """A point with each choice replaced by its index."""
         given = {name: value for name, value in point.items() if name not in self.fixed}
         return {n: self.choices[n].index(each) if n in self.choices else each for n, each in given.items()}
 
@@ -194,7 +194,7 @@ class Space:
 
 
 def one_value(values: Any) -> bool:
-    """Whether a variable is set to one value rather than to many."""
+    """Whether a variable is set to one value rather than to several."""
     return isinstance(values, (str, int, float)) or getattr(values, "ndim", 1) == 0
 
 

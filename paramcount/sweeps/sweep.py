@@ -33,12 +33,12 @@ def sweep(
 ) -> Sweep:
     """Count every combination of the values of a spec's variables, each exactly as if it were counted alone.
 
-    A variable takes a list, a range or an array of numbers, or a list of words, conditions or lists; one value or an
-    expression, as text, sets it for all. `**{"depths[2]": range(4, 24)}` is one entry of a list, `depths[*]` all of
-    them. With `paired`, the first values belong together, and so on; `random` draws that many points, each value by
-    itself. `where` keeps the valid rows for which an expression of the columns holds. Variants that do not hold
-    together are marked, and raise nothing. `chunk` bounds the points of one walk, `workers` the threads; `dask` is the
-    address of a scheduler, on whose workers the variants are counted instead.
+    A variable takes a list, a range or an array of numbers, or a list of words, conditions or lists; a single value, or
+    an expression as text, sets it for all variants. `**{"depths[2]": range(4, 24)}` varies one entry of a list,
+    `depths[*]` all of them. With `paired`, the first values of all variables make the first variant, and so on;
+    `random` draws that many points, each variable independently. `where` keeps the valid rows for which an expression
+    of the columns holds. Variants that are not valid networks are marked, and raise no error. `chunk` limits the points
+    of one walk, `workers` the threads; `dask` is the address of a scheduler whose workers count the variants instead.
 
     >>> found = sweep("mobilenet_v2", width=[0.5, 1.0], resolution=[192, 224])
     >>> found.columns["params"].tolist()
@@ -58,7 +58,7 @@ def space_of(
     random: int | None = None,
     seed: int = 0,
 ) -> Space:
-    """The points of a sweep over the variables of a spec: by its file or name, or as it was read."""
+    """The points of a sweep over the variables of a spec, given by its file or name, or already read."""
     if not isinstance(spec, SpecSyntax):
         file, given = locate(os.fspath(spec))
         spec = fresh_syntax(read_source(file), shown_path(file))
@@ -73,9 +73,9 @@ def sweep_parts(
     workers: int | None = None,
     dask: str | None = None,
 ) -> Generator[Sweep, None, None]:
-    """The windows of a sweep, in their order and few at a time, each as a Sweep of its own."""
+    """The windows of a sweep in order, a few at a time, each as a separate Sweep."""
     if chunk is not None and chunk < 1:
-        raise ArgumentError(f"a chunk has at least one point, not {chunk}", argument="chunk")
+        raise ArgumentError(f"`chunk` must be at least 1, not {chunk}", argument="chunk")
     walk = Walk(space, chunk)
     if where is not None:
         read_condition(where, walk.columns)

@@ -1,4 +1,4 @@
-"""Counting the points of a space: one walk for all that have the same structure."""
+"""Counting the points of a space: one walk for all points that have the same structure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from paramcount.sweeps.region import Region
 from paramcount.sweeps.result import Sweep
 from paramcount.sweeps.space import Space
 
-CHUNK = 2**16  # points of a grid in one walk, on whose axes most numbers are small arrays
+CHUNK = 2**16  # points of a grid in one walk, where most numbers are small arrays along its axes
 LINE = 2**14  # points in one walk otherwise, so that its arrays stay in the cache
 
 
 class Walk:
-    """Counting the regions of a space; `learned` are the variables that decided structure so far."""
+    """Counts the regions of a space; `learned` are the variables known so far to determine the structure."""
 
     def __init__(self, space: Space, chunk: int | None) -> None:
         self.space = space
@@ -27,7 +27,7 @@ class Walk:
         self.columns = [*space.axes, *self.computed, *Figures._fields]
 
     def kept(self, where: str | None, start: int, points: int) -> Sweep:
-        """The points of a window for which a condition holds, or all."""
+        """The points of a window for which a condition holds, or all of them without one."""
         found = self.window(start, points)
         return found if where is None else found.where(where)
 
@@ -47,7 +47,7 @@ class Walk:
         regions = [whole]
         learned = list(self.learned)
         while regions:
-            if learned != self.learned:  # sort all points by it first, for fewer walks
+            if learned != self.learned:  # group all points by the new variable first, for fewer walks
                 learned, regions = list(self.learned), [whole]
                 reason[:] = -1
             region = regions.pop()
@@ -79,7 +79,7 @@ class Walk:
         return Sweep(syntax.name, space.variant, variables, columns, reason < 0, reason, list(reasons), space)
 
     def parts(self, region: Region) -> list[Region] | None:
-        """The groups of a region by what decides structure, or its pieces where it is too large for one walk."""
+        """A region in groups of one structure, or in pieces if it is too large for one walk, else None."""
         for name in self.learned:
             groups = list(region.groups(region.values[name]))
             if len(groups) > 1:
@@ -99,7 +99,7 @@ class Walk:
         return self.space.network(values)
 
     def split(self, region: Region, undecided: Undecided) -> list[Region]:
-        """The parts of a region on which a condition is the same, or a size that decides structure."""
+        """The parts of a region on which a condition, or a size that determines the structure, is the same."""
         key = undecided.mask if undecided.sizes is None else undecided.sizes
         if undecided.sizes is not None or self.space.single:
             name = region.deciding(key)
@@ -109,14 +109,14 @@ class Walk:
 
 
 def place(into: Any, region: Region, value: Any) -> None:
-    """Put a region's figure where its points are."""
+    """Write a region's figure to the rows of its points."""
     if isinstance(value, Column):
         value = value.array
     into[region.places] = value
 
 
 def numbers_if_any(values: Any) -> Any:
-    """Computed values as an array of numbers, where they are."""
+    """Computed values as an array of numbers, if all of them are numbers."""
     import numpy
 
     numbers = all(
@@ -128,7 +128,7 @@ def numbers_if_any(values: Any) -> Any:
 
 
 def first_cause(error: ParamcountError) -> ParamcountError:
-    """Of several errors one that must be split on, or the first."""
+    """Of several errors, the first that the region must be split on, or else the first."""
     if isinstance(error, ManyErrors):
         return next((each for each in error.errors if isinstance(each, Undecided)), error.errors[0])
     return error

@@ -182,9 +182,9 @@ def test_resuming_is_going_on(train, tmp_path):
     assert err == f"`{parts}` holds 3 epochs already\nhint: `--epochs 4` trains one more\n"
 
     for other, words in (
-        (("--seed", 4), "is of a training with the seed 3, not 4"),
-        (("--optimizer", "sgd"), "is of a training by adam, not by sgd"),
-        (("--freeze", "dense1"), "did not freeze the same: `dense1/bias` differs"),
+        (("--seed", 4), "was trained with the seed 3, not 4"),
+        (("--optimizer", "sgd"), "was trained with adam, not with sgd"),
+        (("--freeze", "dense1"), "was trained with other frozen tensors: `dense1/bias` differs"),
     ):
         code, out, err = train("--epochs", 4, "--checkpoint", parts, "--resume", *options, *other)
         assert (code, out) == (2, "") and words in err
@@ -247,7 +247,7 @@ def test_a_full_disk_leaves_the_checkpoint_before(train, tmp_path):
         code, _, err = train("--checkpoint", file, "--resume", "--epochs", 3)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert code == 2 and "cannot be written: File too large\nhint: the one that is there stays as it was" in err
+    assert code == 2 and "cannot be written: File too large\nhint: the existing file is unchanged" in err
     assert file.read_bytes() == before and list(tmp_path.iterdir()) == [file]
 
 
@@ -263,9 +263,9 @@ def test_a_loss_that_is_no_number(train, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--lr", "0"), "a learning rate is a positive number, or a schedule of optax, not `0.0`"),
-        (("--lr", "-1"), "a learning rate is a positive number"),
-        (("--lr", "nan"), "a learning rate is a positive number"),
+        (("--lr", "0"), "a learning rate must be a positive number or an optax schedule, not `0.0`"),
+        (("--lr", "-1"), "a learning rate must be a positive number"),
+        (("--lr", "nan"), "a learning rate must be a positive number"),
         (("--lr", "fast"), "invalid float value: 'fast'"),
         (("--epochs", "0"), "`0` is not a whole number of at least 1"),
         (("--batch", "0"), "`0` is not a whole number of at least 1"),
@@ -298,7 +298,7 @@ def test_data_that_is_missing_or_does_not_fit(train, tmp_path):
     assert code == 2 and "the data's examples are (5, 5), and the network takes (4, 4, 1)" in err
     numpy.savez(tmp_path / "labels.npz", x=x[:, :4, :4], y=y + 1)
     code, _, err = train("--no-shuffle", data=tmp_path / "labels.npz")
-    assert code == 2 and "label `3` at [2] is out of range: 3 classes have the numbers 0 to 2\nhint: subtract 1" in err
+    assert code == 2 and "label `3` at [2] is out of range: 3 classes are numbered 0 to 2\nhint: subtract 1" in err
     with pytest.raises(SystemExit):
         sys.exit(main(["train", "tiny.yaml"]))
 
@@ -317,7 +317,7 @@ def test_specs_that_a_table_of_examples_does_not_feed(train, tmp_path):
     assert (code, err) == (0, "") and "train 1.0000" in out  # it says what it reads
     numpy.savez(tmp_path / "halves.npz", x=tokens / 2, y=tokens)
     code, _, err = train(spec=str(spec), data=tmp_path / "halves.npz")
-    assert code == 2 and "`input` are tokens, whole numbers, not float" in err
+    assert code == 2 and "`input` must be tokens, as integers, not float" in err
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_columns_equal_integers(operation, pairs):
     expected = list(map(operation, left, right))
     if in_range(expected):
         check(operation(column(left), column(right)), expected)
-    else:  # what leaves int64 is refused, and the mask tells which it is
+    else:  # a result that does not fit int64 is refused, and the mask marks it
         with pytest.raises(ArgumentError, match="overflows") as caught:
             operation(column(left), column(right))
         assert caught.value.mask.tolist() == [not in_range([each]) for each in expected]
@@ -113,7 +113,7 @@ def test_comparison_is_a_bool_where_bounds_decide():
     assert (column([5]) == float("nan")) is False
 
 
-def test_the_smallest_number_has_no_positive():
+def test_the_smallest_number_cannot_be_negated():
     with pytest.raises(ArgumentError, match="9,223,372,036,854,775,808 overflows"):
         -column([LEAST])
     with pytest.raises(ArgumentError, match="overflows"):

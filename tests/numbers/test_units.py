@@ -95,6 +95,6 @@ def test_bits_agree_with_ml_dtypes():
 
 
 @pytest.mark.parametrize(("short", "name"), [("bf16", "bfloat16"), ("half", "float16"), ("fp32", "float32")])
-def test_a_short_name_of_a_dtype_is_not_taken_for_another(short, name):
+def test_a_short_dtype_name_is_not_mistaken_for_another(short, name):
     with pytest.raises(ArgumentError, match=f"did you mean `{name}`"):
         bytes_of(1, short)

@@ -30,7 +30,7 @@ from paramcount.layers.layer import Layer, Work
 
 @dataclass(frozen=True)
 class Slow(Layer, kind="slow"):
-    'The identity, which takes its time to count.'
+    'The identity, which is slow to count.'
 
     examples = (({}, (4,)),)
 
@@ -64,14 +64,14 @@ def process(folder, *arguments):
 
 
 def until(found, *processes):
-    """What a function finds, as soon as it finds something."""
+    """The first result of a function that is not empty."""
     deadline = time.monotonic() + STARTING
     while time.monotonic() < deadline:
         assert all(each.poll() is None for each in processes), "a process ended early"
         if result := found():
             return result
         time.sleep(0.05)
-    raise AssertionError("nothing came in time")
+    raise AssertionError("no result in time")
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def cluster(tmp_path_factory):
             client.wait_for_workers(2, timeout=STARTING)
         yield address, processes[1:]
     finally:
-        for each in processes:  # at once: they have nothing to keep
+        for each in processes:  # at once: they have nothing to save
             each.kill()
             each.wait()
 
@@ -135,7 +135,7 @@ def test_files_are_those_of_a_local_sweep(cluster, capsys, tmp_path):
 
 
 def test_a_spec_travels_with_all_its_files(cluster, tmp_path):
-    """Neither the spec nor what it includes is there any more when the workers count."""
+    """Neither the spec nor the files it includes exist any more when the workers count."""
     address, _ = cluster
     (tmp_path / "parts.yaml").write_text("blocks: {wide: {args: {n: required}, layers: [dense: 3 * n]}}")
     spec = tmp_path / "spec.yaml"
@@ -149,7 +149,7 @@ def test_a_spec_travels_with_all_its_files(cluster, tmp_path):
 
 @pytest.fixture
 def slow(tmp_path):
-    """A spec whose layer is of a plugin, and takes its time."""
+    """A spec with a layer of a plugin, which counts slowly."""
     plugin = tmp_path / "slow.py"
     plugin.write_text(SLOW)
     load_plugin(str(plugin))
@@ -174,8 +174,8 @@ def test_every_row_is_there_once_when_a_worker_is_killed(cluster, slow):
     assert rows == list(range(1, 25))
 
 
-def test_no_scheduler_is_said_in_one_line():
-    """And nothing else, neither at once nor when the process ends."""
+def test_a_missing_scheduler_is_one_error():
+    """Nothing else is printed, neither at once nor when the process ends."""
     done = subprocess.run([sys.executable, "-c", QUIET, "tcp://127.0.0.1:1"], capture_output=True, text=True)
     message = "no Dask scheduler answers at `tcp://127.0.0.1:1`\nhint: start one with `dask scheduler`\n"
     assert (done.stdout, done.stderr, done.returncode) == ("", message, 2)
@@ -185,14 +185,14 @@ def test_no_scheduler_is_said_in_one_line():
     ("address", "hint"),
     [("127.0.0.1:1", "tcp://HOST:PORT"), ("carrier://here:1", "known schemes"), ("tls://127.0.0.1:1", "TLS")],
 )
-def test_what_is_no_address(capsys, address, hint):
+def test_a_wrong_address(capsys, address, hint):
     assert main(["sweep", "mobilenet_v2", "width=1,2", "--dask", address]) == 2
     out, err = capsys.readouterr()
     assert out == "" and hint in err
 
 
 class Stub:
-    """A client of workers that answer so; of none without answers."""
+    """A client whose workers give these answers; without answers it has no workers."""
 
     def __init__(self, **answers):
         self.answers = answers
@@ -209,12 +209,12 @@ class Stub:
         }
 
 
-def test_workers_must_be_alike(monkeypatch):
+def test_workers_must_have_the_same_versions(monkeypatch):
     here = pc.__version__, sys.version_info[:2]
     windows.refuse_others(Stub(a=here, b=None))  # None: as this process itself answers
     wrong = {
-        "`b` has paramcount 0.0.9": Stub(a=here, b=("0.0.9", here[1])),
-        "`b` runs Python 2.7": Stub(a=here, b=(here[0], (2, 7))),
+        "`b` has paramcount 0.0.9, but this process has": Stub(a=here, b=("0.0.9", here[1])),
+        "`b` runs Python 2.7, but this process runs": Stub(a=here, b=(here[0], (2, 7))),
         "`tcp://s` has no workers": Stub(),
     }
     for message, client in wrong.items():
@@ -222,7 +222,7 @@ def test_workers_must_be_alike(monkeypatch):
             windows.refuse_others(client)
     client = Stub(a=None)
     client.run = lambda function: {"a": without_paramcount(monkeypatch, cloudpickle.dumps(function))}
-    with pytest.raises(pc.ArgumentError, match="`a` has no paramcount"):
+    with pytest.raises(pc.ArgumentError, match="paramcount is not installed on the worker at `a`"):
         windows.refuse_others(client)
 
 

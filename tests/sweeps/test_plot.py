@@ -1,4 +1,4 @@
-"""Plots of sweeps: what is drawn, that it is the same each time, and that many points make no large file."""
+"""Plots of sweeps: what is drawn, that it is the same each time, and that many points do not make a large file."""
 
 import re
 import sys
@@ -91,10 +91,10 @@ def test_the_points_and_the_front_are_where_they_belong():
     assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "log")  # params grow fourfold, MACs forty times
 
 
-def test_what_is_no_network_is_left_out_and_told(tmp_path):
+def test_invalid_networks_are_left_out_and_reported(tmp_path):
     found = pc.sweep("vit", heads=[5, 7, 12], depth=[1, 2, 3])
     found.plot(str(tmp_path / "out.svg"))
-    assert "9 variants, 6 left out: no networks" in texts(tmp_path / "out.svg")
+    assert "9 variants, 6 left out: not valid networks" in texts(tmp_path / "out.svg")
     plot = Plot("out.svg", "params", "macs", "name")
     plot.append(found)
     assert plot.cloud.x.tolist() == found.columns["params"][found.valid].tolist()
@@ -108,8 +108,8 @@ def test_many_points_make_a_small_file(tmp_path):
     assert "<image" in text and len(re.findall("<use", text)) < 2000
 
 
-def test_a_cloud_keeps_its_outline_in_flat_memory():
-    """A million random points on a disc: what is left covers it, to a pixel."""
+def test_a_cloud_keeps_its_outline_in_bounded_memory():
+    """A million random points on a disc: those that are left cover it, to a pixel."""
     generator, cloud = numpy.random.default_rng(3), Cloud()
     for _ in range(10):
         angle, radius = generator.uniform(0, 2 * numpy.pi, 100_000), numpy.sqrt(generator.uniform(0, 1, 100_000))
@@ -140,8 +140,8 @@ def test_names_are_no_formulas(tmp_path):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("out.jpg", ".svg, .png or .pdf"),
-        ("out", ".svg, .png or .pdf"),
+        ("out.jpg", "`out.jpg` cannot be a plot\nhint: a name must end in .svg, .png or .pdf"),
+        ("out", "`out` cannot be a plot\nhint: a name must end in .svg, .png or .pdf"),
         ("no/such/out.svg", "cannot be written"),
     ],
 )
@@ -152,10 +152,10 @@ def test_wrong_files(capsys, tmp_path, monkeypatch, path, message):
     assert out == "" and message in err
 
 
-def test_words_are_no_axis(capsys, tmp_path):
+def test_a_column_of_words_cannot_be_an_axis(capsys, tmp_path):
     path = str(tmp_path / "out.svg")
     assert main(["sweep", "vgg", "norm=none,batch_norm", "--pareto", "norm,params", "--plot", path]) == 2
-    assert "no column `norm` of numbers" in capsys.readouterr().err
+    assert "no numeric column `norm`" in capsys.readouterr().err
 
 
 def test_without_matplotlib(capsys, tmp_path, monkeypatch):

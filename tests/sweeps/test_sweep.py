@@ -13,7 +13,7 @@ from paramcount.sweeps.sweep import space_of, sweep_parts
 
 
 def alone(found, row):
-    """A row's figures when it is loaded and counted by itself, or None for no network."""
+    """A row's figures when it is loaded and counted by itself, or None if it is not a valid network."""
     try:
         return pc.count(found.space.network(found.space.indices(found.point(row)))).totals
     except pc.ParamcountError:
@@ -31,7 +31,7 @@ def check(found, rows=None):
 
 
 def settings(value):
-    """A few values around that of a variable."""
+    """A few values around a variable's own."""
     if isinstance(value, bool):
         return [True, False]
     if isinstance(value, int):
@@ -89,7 +89,7 @@ def test_the_order_is_that_of_nested_loops():
 def test_pairs():
     found = pc.sweep("mobilenet_v2", paired=True, width=[0.5, 1.0, 1.4], resolution=[96, 224, 224])
     assert found.columns["macs"].tolist()[1:] == [300774272, 582195824]
-    with pytest.raises(pc.ArgumentError, match="`width` has 1, `resolution` has 2"):
+    with pytest.raises(pc.ArgumentError, match="the same number of values, but `width` has 1, `resolution` has 2"):
         pc.sweep("mobilenet_v2", paired=True, width=[1.0], resolution=[96, 128])
 
 
@@ -108,7 +108,7 @@ def test_windows_are_the_whole():
         assert macs == pc.sweep("mobilenet_v2", **variables).columns["macs"].tolist()
 
 
-def test_what_is_no_network_is_marked_with_its_reason():
+def test_an_invalid_network_is_marked_with_its_reason():
     found = pc.sweep("vit", heads=[5, 12, 7], depth=[1, 2])
     assert found.valid.tolist() == [False, False, True, True, False, False]
     assert found.columns["params"].tolist()[:2] == [0, 0]
@@ -130,7 +130,8 @@ def test_conditions():
         (0.5, 224),
         (1.0, 224),
     ]
-    for wrong, message in [("parms < 3", "no column `parms`"), ("params", "a condition"), ("params <", "missing")]:
+    wrongs = {"parms < 3": "no numeric column `parms`", "params": "must be a condition", "params <": "missing"}
+    for wrong, message in wrongs.items():
         with pytest.raises(pc.ParamcountError, match=message):
             found.where(wrong)
 
@@ -139,7 +140,7 @@ def test_the_best_rows():
     found = pc.sweep("mobilenet_v2", width=[1.0, 0.5, 0.75, 0.5], resolution=[224, 96])
     assert found.top(3, "params").columns["width"].tolist() == [0.5, 0.5, 0.5]
     assert found.top(2, "-macs").columns["macs"].tolist() == [300774272, found.columns["macs"][4]]
-    with pytest.raises(pc.ArgumentError, match="no column `foo`"):
+    with pytest.raises(pc.ArgumentError, match="no numeric column `foo`"):
         found.top(1, "foo")
 
 
@@ -163,7 +164,7 @@ def test_the_pareto_front_is_that_of_comparing_all_with_all():
         ({"widht": [1]}, "did you mean `width`"),
         ({"width": []}, "has no values"),
         ({"width": [float("nan")]}, "finite"),
-        ({"width[0]": [1]}, "is no list"),
+        ({"width[0]": [1]}, "is not a list"),
     ],
 )
 def test_errors(variables, message):
@@ -175,12 +176,12 @@ def test_errors(variables, message):
 def test_errors_of_lists():
     with pytest.raises(pc.ArgumentError, match="`depths` is a list"):
         pc.sweep("resnet", depths=[3, 4])
-    with pytest.raises(pc.ArgumentError, match="has 4 entries, and none at 4"):
+    with pytest.raises(pc.ArgumentError, match="has 4 entries, so there is no index 4"):
         pc.sweep("resnet", **{"depths[4]": [3, 4]})
 
 
 def test_a_walk_serves_many_variants(monkeypatch):
-    """One walk for all, but for the structure: two depths are two walks, however many the widths."""
+    """One walk for each structure: two depths take two walks, however many widths there are."""
     walks = []
     network = Space.network
     monkeypatch.setattr(Space, "network", lambda self, values: walks.append(1) or network(self, values))
@@ -188,7 +189,7 @@ def test_a_walk_serves_many_variants(monkeypatch):
     assert len(walks) == 1
     walks.clear()
     pc.sweep("vit", depth=[2, 3], width=range(768, 1536, 12), chunk=10**6)
-    assert len(walks) == 3  # the first finds that the depth decides
+    assert len(walks) == 3  # the first finds that the depth determines the structure
 
 
 def test_a_mask_of_one_variable_leaves_a_grid():

@@ -1,4 +1,4 @@
-"""Examples and labels: read from idx files or .npz, and handed out in batches, each epoch in an order of its own."""
+"""Examples and labels: read from idx files or an .npz file, and served in batches, in another order each epoch."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from paramcount.backend.run.arrays import array_of
 from paramcount.errors import ArgumentError, quote
 
 FILES = "`train-images-idx3-ubyte` and `train-labels-idx1-ubyte`"
-HINT = f"give an .npz, or a folder with one or with idx files named as MNIST's: {FILES}, gzipped or not"
+HINT = f"give an .npz file, or a folder with one or with idx files named like MNIST's: {FILES}, gzipped or not"
 
 
 class Split(NamedTuple):
-    """Examples and their labels: `x` and `y` have as many rows."""
+    """Examples and their labels: `x` and `y` have the same number of rows."""
 
     x: numpy.ndarray
     y: numpy.ndarray
 
 
 class Data(NamedTuple):
-    """What a network trains on, and what it is tested on where that is given."""
+    """The training set of a network, and its test set if there is one."""
 
     train: Split
     test: Split | None
 
 
 def read_data(folder_or_file: str | Path) -> Data:
-    """The training and the test set of a folder of idx files named as MNIST's, or of an .npz, as NumPy arrays.
+    """The training and the test set in a folder of idx files named like MNIST's, or in an .npz file, as NumPy arrays.
 
-    Arrays are as stored: images (count, height, width) of uint8 in MNIST, labels (count,). An idx file may be gzipped,
-    and have a dot for the dash before `idx`. An .npz, given itself or as the only one in a folder without idx files,
-    has `x_train` and `y_train`, or `x` and `y`, and where there is a test set `x_test` and `y_test`.
+    Arrays are as stored: for MNIST, images (count, height, width) of uint8 and labels (count,). An idx file may be
+    gzipped, and have a dot instead of the dash before `idx`. An .npz file, given itself or as the only one in a folder
+    without idx files, has `x_train` and `y_train`, or `x` and `y`, and with a test set also `x_test` and `y_test`.
 
-    Raises ArgumentError where there is nothing to read, a file or an array has no partner, a file is damaged, counts
-    differ, a set is empty, or an array holds no numbers.
+    Raises ArgumentError if there is nothing to read, images or labels are missing, a file is damaged, their numbers
+    differ, a set is empty, or an array is not numeric.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +50,7 @@ def read_data(folder_or_file: str | Path) -> Data:
     ((5, 28, 28), (5,), None)
     """
     if not isinstance(folder_or_file, (str, os.PathLike)):
-        raise ArgumentError(f"data are read from the path of a folder or a file, not {quote(repr(folder_or_file))}")
+        raise ArgumentError(f"data must be the path of a folder or a file, not {quote(repr(folder_or_file))}")
     path = Path(folder_or_file)
     try:
         if path.is_dir():
@@ -63,13 +63,13 @@ def read_data(folder_or_file: str | Path) -> Data:
 
 
 def read_folder(folder: Path) -> Data:
-    """The idx files of a folder, else its only .npz."""
+    """The idx files of a folder, otherwise its only .npz file."""
     files = sorted(each for each in folder.iterdir() if each.is_file())
     train, test = read_pair(files, "train"), read_pair(files, "t10k")
     if train:
         return Data(train, test)
     if test:
-        raise ArgumentError(f"{quote(folder)} holds a test set and no training set", hint=f"add {FILES}")
+        raise ArgumentError(f"{quote(folder)} holds a test set but no training set", hint=f"add {FILES}")
     archives = [each for each in files if each.suffix == ".npz"]
     if len(archives) == 1:
         return read_npz(archives[0])
@@ -80,7 +80,7 @@ def read_folder(folder: Path) -> Data:
 
 
 def read_pair(files: list[Path], split: str) -> Split | None:
-    """The images and labels of one split, or None where it has neither; a file that is not gzipped goes first."""
+    """The images and labels of one split, or None if it has neither; a file that is not gzipped takes precedence."""
     found: dict[str, Path] = {}
     for file in sorted(files, key=lambda each: each.suffix == ".gz"):
         match = re.fullmatch(rf"{split}-(images|labels)[-.]idx\d+-\w+(\.gz)?", file.name)
@@ -91,20 +91,20 @@ def read_pair(files: list[Path], split: str) -> Split | None:
     for has, lacks in (("images", "labels"), ("labels", "images")):
         if lacks not in found:
             name = f"{split}-{lacks}-idx{'1' if lacks == 'labels' else '3'}-ubyte"
-            message = f"{quote(found[has])} has no partner: there are no {lacks} beside it"
-            raise ArgumentError(message, hint=f"they are looked for as {quote(name)}, gzipped or not")
+            message = f"{quote(found[has])} has no partner: there are no {lacks} in its folder"
+            raise ArgumentError(message, hint=f"their name must be {quote(name)}, gzipped or not")
     images, labels = found["images"], found["labels"]
     return matched(read_idx(images), read_idx(labels), str(images), str(labels))
 
 
 def read_npz(path: Path) -> Data:
-    """The arrays of an .npz, by the names that Keras gives them, or `x` and `y`."""
+    """The arrays of an .npz file, by the names that Keras uses, or `x` and `y`."""
     try:
         file = numpy.load(path, allow_pickle=False)
-    except Exception as error:  # NumPy, zipfile and each way of packing have errors of their own
+    except Exception as error:  # NumPy, zipfile and each compression have their own errors
         if of_the_disk(error):
             raise
-        raise ArgumentError(f"{quote(path)} is no .npz, or a damaged one", hint=HINT) from error
+        raise ArgumentError(f"{quote(path)} is not an .npz file, or is damaged", hint=HINT) from error
     if not isinstance(file, numpy.lib.npyio.NpzFile):
         raise ArgumentError(f"{quote(path)} holds a single array", hint="save x and y together: `numpy.savez`")
     with file:
@@ -115,7 +115,7 @@ def read_npz(path: Path) -> Data:
         if missing:
             keys = ", ".join(quote(name) for name in file.files[:8]) or "nothing"
             message = f"{quote(path)} lacks {' and '.join(quote(name) for name in missing)}: it holds {keys}"
-            hint = "the arrays are `x_train`, `y_train`, `x_test` and `y_test`, or `x` and `y`"
+            hint = "name the arrays `x_train`, `y_train`, `x_test` and `y_test`, or `x` and `y`"
             raise ArgumentError(message, hint=hint)
 
         def split(x: str, y: str) -> Split:
@@ -125,7 +125,7 @@ def read_npz(path: Path) -> Data:
 
 
 def member(path: Path, file: Any, name: str) -> numpy.ndarray:
-    """One array of an .npz."""
+    """One array of an .npz file."""
     try:
         array = numpy.asarray(file[name])
     except Exception as error:
@@ -134,37 +134,37 @@ def member(path: Path, file: Any, name: str) -> numpy.ndarray:
         if "pickle" in str(error):
             message = f"{quote(name)} in {quote(path)} holds Python objects, which can run code when they are read"
             raise ArgumentError(message, hint="save arrays of numbers") from error
-        raise ArgumentError(f"{quote(name)} in {quote(path)} is damaged: {error}", hint="get it once more") from error
+        raise ArgumentError(f"{quote(name)} in {quote(path)} is damaged: {error}", hint="download it again") from error
     return array.astype(array.dtype.newbyteorder("="), copy=False)  # JAX takes the machine's byte order only
 
 
 def of_the_disk(error: Exception) -> bool:
-    """Whether a file could not be read, and not what is in it, of which bz2 raises an OSError without a number."""
+    """Whether reading the file failed, not decoding it, for which bz2 raises an OSError without a number."""
     return isinstance(error, OSError) and error.errno is not None
 
 
 def matched(x: numpy.ndarray, y: numpy.ndarray, x_name: str, y_name: str) -> Split:
-    """Both as a Split, if they are numbers, as many of the one as of the other, and at least one."""
+    """Both as a Split, if they are numeric, of the same length, and not empty."""
     for array, name in ((x, x_name), (y, y_name)):
-        if array.dtype.kind not in "biuf" and array.dtype.type.__module__ == "numpy":  # bfloat16 and the like are not
-            raise ArgumentError(f"{quote(name)} holds {array.dtype}, which is no number")
+        if array.dtype.kind not in "biuf" and array.dtype.type.__module__ == "numpy":  # unlike bfloat16 and the like
+            raise ArgumentError(f"{quote(name)} holds {array.dtype}, which is not numeric")
         if not array.ndim:
             raise ArgumentError(f"{quote(name)} holds one number, not one for each example")
         if not array.size:
             raise ArgumentError(f"{quote(name)} is empty: {array.shape}")
     if len(x) != len(y):
-        raise ArgumentError(f"{quote(x_name)} holds {len(x)} examples, and {quote(y_name)} {len(y)} labels")
+        raise ArgumentError(f"{quote(x_name)} holds {len(x)} examples, but {quote(y_name)} {len(y)} labels")
     return Split(x, y)
 
 
 class Batches:
-    """Batches (x, y) of NumPy arrays, `size` rows each, the last one what is left; `epoch(number)` yields an epoch's.
+    """Batches (x, y) of NumPy arrays with `size` rows, the last one with the rest; `epoch(number)` yields an epoch's.
 
-    An epoch's order depends on `seed` and its number alone, so a resumed run sees what an uninterrupted one would.
-    Iterating is epoch 0, and `len` the batches of an epoch. Without `shuffle` the order is that of the rows; with
-    `drop_last` only whole batches are handed out.
+    An epoch's order depends only on `seed` and its number, so a resumed run sees what an uninterrupted one would.
+    Iterating yields epoch 0, and `len` is the number of batches in an epoch. Without `shuffle` the order is that of the
+    rows; with `drop_last` a last batch that is not full is left out.
 
-    Raises ArgumentError where x and y differ in their count, or `size` or `seed` is none.
+    Raises ArgumentError if x and y differ in length, or `size` or `seed` is not valid.
 
     >>> batches = Batches(numpy.arange(5) * 10, numpy.arange(5), 2, shuffle=False)
     >>> [(x.tolist(), y.tolist()) for x, y in batches]
@@ -198,11 +198,11 @@ class Batches:
 
 
 def check_batches(x: Any, y: Any, size: int, seed: int, drop_last: bool) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """x and y as arrays, where batches of `size` can be made of them."""
+    """x and y as arrays, if batches of `size` can be made from them."""
     for name, number, least in (("the batch size", size, 1), ("the seed", seed, 0)):
         if not isinstance(number, (int, numpy.integer)) or isinstance(number, bool) or number < least:
-            raise ArgumentError(f"{name} must be a whole number from {least} on, not {quote(number)}")
+            raise ArgumentError(f"{name} must be a whole number of at least {least}, not {quote(number)}")
     split = matched(array_of(x), array_of(y), "x", "y")
     if drop_last and size > len(split.x):
-        raise ArgumentError(f"{len(split.x)} examples make no whole batch of {size}", hint="give a smaller batch")
+        raise ArgumentError(f"{len(split.x)} examples do not fill a batch of {size}", hint="give a smaller batch size")
     return split

@@ -12,14 +12,14 @@ import numpy
 from paramcount.errors import ArgumentError, quote
 
 ELEMENTS = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}  # by the third byte
-GZIP = b"\x1f\x8b"  # what idx never begins with, so that a file's name need not tell
+GZIP = b"\x1f\x8b"  # idx never begins with this, so the file's name does not matter
 
 
 def read_idx(path: str | Path) -> numpy.ndarray:
     """The array in an idx file, gzipped or not: any element type, any rank; as stored, in the machine's byte order.
 
-    Raises ArgumentError where the content is no idx, is too short or too long, or cannot be unpacked, and OSError
-    where the file cannot be read.
+    Raises ArgumentError if the content is not idx, is too short or too long, or cannot be unpacked, and OSError if the
+    file cannot be read.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -34,9 +34,9 @@ def read_idx(path: str | Path) -> numpy.ndarray:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
             message = f"{quote(path)} is a damaged gzip file: {str(error).rstrip('.')}"
-            raise ArgumentError(message, hint="get it once more") from error
+            raise ArgumentError(message, hint="download it again") from error
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in ELEMENTS:
-        message = f"{quote(path)} is no idx file: it begins with {quote(content[:4].hex(' ') or 'nothing')}"
+        message = f"{quote(path)} is not an idx file: it begins with {quote(content[:4].hex(' ') or 'nothing')}"
         elements = ", ".join(f"{code:02x}" for code in ELEMENTS)
         raise ArgumentError(message, hint=f"idx begins with 00 00, a type (one of {elements}), and the rank")
     dtype, rank = numpy.dtype(ELEMENTS[content[2]]), content[3]
@@ -44,12 +44,12 @@ def read_idx(path: str | Path) -> numpy.ndarray:
     sizes = [int.from_bytes(content[place : place + 4], "big") for place in range(4, start, 4)]
     expected = start + prod(sizes) * dtype.itemsize
     if len(content) < start:
-        raise ArgumentError(f"{quote(path)} is cut off: it ends among its {rank} sizes", hint="get it once more")
+        raise ArgumentError(f"{quote(path)} is cut off: it ends within its {rank} sizes", hint="download it again")
     if len(content) != expected:
         fault = "is cut off" if len(content) < expected else "is too long"
         message = f"{quote(path)} {fault}: {' × '.join(map(str, sizes)) or 'one'} {dtype.name} elements"
-        raise ArgumentError(f"{message} take {expected} bytes, and it has {len(content)}", hint="get it once more")
+        raise ArgumentError(f"{message} take {expected} bytes, but it has {len(content)}", hint="download it again")
     try:
         return numpy.frombuffer(content, dtype, offset=start).reshape(sizes).astype(dtype.newbyteorder("="))
     except ValueError as error:  # more than 64 axes, or no elements along an axis and too many along others
-        raise ArgumentError(f"{quote(path)} is no array: {error}", hint="get it once more") from error
+        raise ArgumentError(f"{quote(path)} is not a valid array: {error}", hint="download it again") from error

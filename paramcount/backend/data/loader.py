@@ -1,4 +1,4 @@
-"""Batches through PyTorch's data loader, for networks in JAX: nothing but NumPy arrays comes out."""
+"""Batches through PyTorch's data loader, for networks in JAX: it yields only NumPy arrays."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from paramcount.errors import ArgumentError, needs, quote
 def torch_batches(
     x: Any, y: Any, size: int, *, shuffle: bool = True, seed: int = 0, drop_last: bool = False, workers: int = 0
 ) -> TorchBatches:
-    """What Batches are, through `torch.utils.data.DataLoader`: batches (x, y) of NumPy arrays, `size` rows each.
+    """Like Batches, through `torch.utils.data.DataLoader`: batches (x, y) of NumPy arrays with `size` rows.
 
-    An epoch's order depends on `seed` and its number alone, and not on the number of workers; it is another one than
-    that of Batches. Workers are processes that live as long as what is returned does. They are started afresh, since
-    JAX does not outlive a fork, so a script that asks for them has its work under `if __name__ == "__main__":`, and
-    epochs are gone through one after the other.
+    An epoch's order depends only on `seed` and its number, not on the number of workers; it differs from that of
+    Batches. Workers are processes that live as long as the returned object. They are spawned, since JAX does not
+    survive a fork, so a script that uses them must have its work under `if __name__ == "__main__":`, and must iterate
+    over one epoch at a time.
 
-    Raises ArgumentError as Batches do, and MissingPackageError without PyTorch.
+    Raises ArgumentError as Batches does, and MissingPackageError if PyTorch is not installed.
 
     >>> list(torch_batches([[1.5], [2.5]], [0, 1], 2, shuffle=False))  # doctest: +SKIP
     [(array([[1.5], [2.5]]), array([0, 1]))]
     """
     x, y = check_batches(x, y, size, seed, drop_last)
     if not isinstance(workers, int) or workers < 0:
-        raise ArgumentError(f"workers must be a whole number from 0 on, not {quote(workers)}")
+        raise ArgumentError(f"workers must be a whole number of at least 0, not {quote(workers)}")
     with needs("--loader torch"):
         from torch import Generator
         from torch.utils.data import DataLoader
@@ -40,7 +40,7 @@ def torch_batches(
         sampler=order,
         drop_last=drop_last,
         collate_fn=numpy_collate,
-        generator=Generator(),  # the global one stays as it is
+        generator=Generator(),  # the global one is left alone
         num_workers=workers,
         persistent_workers=workers > 0,
         multiprocessing_context="spawn" if workers else None,
@@ -86,7 +86,7 @@ class Order:
 
 
 class Pairs:
-    """A data set as DataLoader takes it: one example and its label at a time."""
+    """A data set in the form that DataLoader takes: one example and its label at a time."""
 
     def __init__(self, x: numpy.ndarray, y: numpy.ndarray) -> None:
         self.x, self.y = x, y
@@ -101,8 +101,8 @@ class Pairs:
 def numpy_collate(batch: Sequence[Any]) -> Any:
     """The batch of a data set's examples, stacked along a new first axis, in NumPy arrays: DataLoader's `collate_fn`.
 
-    Arrays, tensors, images of PIL and numbers are stacked; tuples, lists and dicts are gone into, and keep their form.
-    Raises ArgumentError where examples differ in shape or in form, or are no numbers.
+    Arrays, tensors, PIL images and numbers are stacked; tuples, lists and dicts are traversed and keep their structure.
+    Raises ArgumentError if examples differ in shape or structure, or are not numeric.
 
     >>> numpy_collate([(numpy.zeros((28, 28)), 7), (numpy.ones((28, 28)), 2)])[1]
     array([7, 2])
@@ -120,28 +120,28 @@ def numpy_collate(batch: Sequence[Any]) -> Any:
     arrays = [array_of(each) for each in batch]
     for array in arrays:
         if array.shape != arrays[0].shape:
-            message = f"examples of shapes {arrays[0].shape} and {array.shape} make no batch"
-            raise ArgumentError(message, hint="bring them to one shape before")
+            message = f"examples of shapes {arrays[0].shape} and {array.shape} cannot form a batch"
+            raise ArgumentError(message, hint="bring them to the same shape first")
     return numpy.stack(arrays)
 
 
 def as_numpy(batch: Any) -> tuple[Any, Any]:
-    """A batch (x, y) of any data loader, in NumPy arrays; those that are NumPy's stay the same objects.
+    """A batch (x, y) of any data loader, in NumPy arrays; those that already are stay the same objects.
 
-    Tensors of PyTorch (from any device, bfloat16 too), arrays of JAX, and lists or tuples of numbers become arrays.
-    Dicts, and tuples and lists of arrays, keep their form. Raises ArgumentError for what is no pair, or no number.
+    PyTorch tensors (on any device, bfloat16 too), JAX arrays, and lists or tuples of numbers become arrays. Dicts, and
+    tuples and lists of arrays, keep their structure. Raises ArgumentError if it is not a pair, or not numeric.
 
     >>> as_numpy([[[0.5, 1.5]], (3,)])
     (array([[0.5, 1.5]]), array([3]))
     """
     if not isinstance(batch, (tuple, list)) or len(batch) != 2:
         what = f"{len(batch)} parts" if isinstance(batch, (tuple, list)) else quote(type(batch).__name__)
-        raise ArgumentError(f"a batch is a pair (x, y), and this one is {what}")
+        raise ArgumentError(f"a batch must be a pair (x, y), not {what}")
     return arrays_of(batch[0]), arrays_of(batch[1])
 
 
 def arrays_of(value: Any) -> Any:
-    """NumPy arrays, in the form that dicts, tuples and lists have above them."""
+    """NumPy arrays, in the structure of dicts, tuples and lists around them."""
     if isinstance(value, Mapping):
         return {key: arrays_of(each) for key, each in value.items()}
     if isinstance(value, (tuple, list)) and any(map(holds_array, value)):
@@ -151,7 +151,7 @@ def arrays_of(value: Any) -> Any:
 
 
 def holds_array(value: Any) -> bool:
-    """Whether something is an array with axes, or has one in it, and not a number or a list of numbers."""
+    """Whether a value is or contains an array with axes, rather than a number or a list of numbers."""
     if isinstance(value, (tuple, list)):
         return any(map(holds_array, value))
     return isinstance(value, Mapping) or len(getattr(value, "shape", ())) > 0

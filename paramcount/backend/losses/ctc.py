@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: optax's loss, with lengths, and checks of what goes in."""
+"""Connectionist temporal classification: optax's loss, with lengths, and checks of its arguments."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ IMPOSSIBLE = -1e30  # the logarithm of 0: less than any path's, and finite when 
 def ctc_loss(
     logits: Any, labels: Any, logit_lengths: Any = None, label_lengths: Any = None, blank: int = 0
 ) -> jax.Array:
-    """The CTC loss in nats, one for each example: -ln of the probability of all alignments of its labels.
+    """The CTC loss in nats, one for each example: -ln of the total probability of all alignments of its labels.
 
-    `logits` are (batch, time, classes), of which `blank` is the class of no label; `labels` are class numbers (batch,
-    label time). The lengths, integers of shape (batch,), say how many frames and labels of each example count; without
-    them all do. What stands behind is not read. The loss is (batch,), in float32, or float64 for float64 logits.
+    `logits` are (batch, time, classes), where `blank` is the class of no label; `labels` are class numbers (batch,
+    label time). The lengths, integers of shape (batch,), say how many frames and labels of each example count, by
+    default all; the padding after them is not read. The loss is (batch,), in float32, or float64 for float64 logits.
 
     Raises ArgumentError for shapes and types that do not fit, lengths out of bounds, labels out of range or equal to
-    the blank, and fewer frames than labels and blanks between equal neighbours need. While values are traced, as under
-    `jit`, nothing can be raised: there too few frames give a loss of inf with a gradient of 0, as does -inf in all
-    alignments, and the other mistakes a loss and a gradient of NaN. Raises MissingPackageError without optax.
+    the blank, and fewer frames than the labels and the blanks between equal neighbours need. While values are traced,
+    as under `jit`, no error can be raised: there too few frames give a loss of inf with a gradient of 0, as does -inf
+    in all alignments, and other mistakes a loss and a gradient of NaN. Raises MissingPackageError without optax.
 
     >>> loss = ctc_loss(jnp.zeros((1, 2, 3)), [[1]])  # 3 of the 9 pairs say 1: 1 1, 1 -, - 1
     >>> round(float(loss[0]), 4)  # ln 3
@@ -54,7 +54,7 @@ def ctc_loss(
 
 @partial(jax.jit, static_argnames="blank")
 def of_checked(logits: jax.Array, labels: jax.Array, frames: jax.Array, counts: jax.Array, blank: int) -> jax.Array:
-    """The loss where shapes and types are right; values may be wrong, and make it NaN or inf."""
+    """The loss for correct shapes and types; wrong values make it NaN or inf."""
     with needs("ctc_loss"):
         import optax
     (_, time, classes), label_time = logits.shape, labels.shape[1]
@@ -64,7 +64,7 @@ def of_checked(logits: jax.Array, labels: jax.Array, frames: jax.Array, counts: 
     framed = jnp.arange(time) < jnp.where(valid, frames, time)[:, None]
     logits = jnp.where(framed[..., None], logits, 0)
     shifted = logits - jax.lax.stop_gradient(logits.max(axis=-1, keepdims=True))
-    with jax.default_matmul_precision("highest"):  # optax looks labels up by a product with their one-hot code
+    with jax.default_matmul_precision("highest"):  # optax looks labels up by a product with their one-hot encoding
         loss = optax.ctc_loss(
             jnp.maximum(shifted, IMPOSSIBLE),
             1.0 - framed,
@@ -78,19 +78,19 @@ def of_checked(logits: jax.Array, labels: jax.Array, frames: jax.Array, counts: 
 
 
 def check_shapes(logits: Any, labels: Any) -> None:
-    """Raises ArgumentError where logits are not (batch, time, classes), or labels not (batch, label time)."""
+    """Raises ArgumentError unless logits are (batch, time, classes) and labels (batch, label time)."""
     if logits.ndim != 3 or logits.shape[1] == 0:
-        message = f"`logits` are (batch, time, classes) with at least one frame, and not {logits.shape}"
+        message = f"`logits` must be (batch, time, classes) with at least one frame, not {logits.shape}"
         raise ArgumentError(message, "one example is a batch of one: `logits[None]`", argument="logits")
     if labels.ndim != 2 or labels.shape[0] != logits.shape[0]:
-        message = f"`labels` are (batch, label time), {logits.shape[0]} rows for these logits, and not {labels.shape}"
+        message = f"`labels` must be (batch, label time), {logits.shape[0]} rows for these logits, not {labels.shape}"
         raise ArgumentError(message, "pad the rows to one length and give `label_lengths`", argument="labels")
 
 
 def check_blank(blank: Any, classes: int) -> None:
-    """Raises ArgumentError for a blank that is no class."""
+    """Raises ArgumentError for a blank that is not a class."""
     if isinstance(blank, bool) or not isinstance(blank, (int, numpy.integer)) or not 0 <= blank < classes:
-        message = f"`blank` is one of the {classes} classes, 0 to {classes - 1}, and not {quote(blank)}"
+        message = f"`blank` must be one of the {classes} classes, 0 to {classes - 1}, not {quote(blank)}"
         raise ArgumentError(message, f"the last class is {classes - 1}", argument="blank")
 
 
@@ -101,19 +101,19 @@ def checked_lengths(lengths: Any, name: str, batch: int, limit: int) -> Any:
     lengths = as_array(lengths, name)
     if lengths.shape != (batch,) or not jnp.issubdtype(lengths.dtype, jnp.integer):
         message = (
-            f"`{name}` are {batch} integers, one for each example, and not {lengths.dtype} of shape {lengths.shape}"
+            f"`{name}` must be {batch} integers, one for each example, not {lengths.dtype} of shape {lengths.shape}"
         )
         raise ArgumentError(message, argument=name)
     values = known(lengths)
     if values is not None and ((values < 0) | (values > limit)).any():
         example = int(numpy.flatnonzero((values < 0) | (values > limit))[0])
-        message = f"`{name}` are from 0 to {limit}, and example {example} has {values[example]}"
+        message = f"`{name}` must be from 0 to {limit}, but example {example} has {values[example]}"
         raise ArgumentError(message, argument=name)
     return lengths.astype(numpy.int32)
 
 
 def check_values(labels: Any, counts: Any, frames: Any, classes: int, blank: int) -> None:
-    """Raises ArgumentError for labels, as far as they are not traced, that are no label or need more frames."""
+    """Raises ArgumentError for labels that are not traced and are not valid, or need more frames."""
     check_labels(labels[:0], classes)  # their type alone
     labels, counts, frames = known(labels), known(counts), known(frames)
     if labels is None or counts is None:
@@ -124,7 +124,7 @@ def check_values(labels: Any, counts: Any, frames: Any, classes: int, blank: int
     if (labelled & (read == blank)).any():
         example, place = numpy.argwhere(labelled & (read == blank))[0].tolist()
         message = f"label {place} of example {example} is {blank}, which is the blank"
-        hint = "give the true length in `label_lengths` if it is padding, else another `blank`"
+        hint = "if it is padding, give the true length in `label_lengths`, otherwise use another `blank`"
         raise ArgumentError(message, hint, argument="labels")
     if frames is None:
         return
@@ -133,5 +133,5 @@ def check_values(labels: Any, counts: Any, frames: Any, classes: int, blank: int
     if short.size:
         example = int(short[0])
         needed = f"its {counts[example]} labels need {counts[example] + repeats[example]}"
-        message = f"example {example} has {frames[example]} frames, and {needed}"
+        message = f"example {example} has {frames[example]} frames, but {needed}"
         raise ArgumentError(message, "equal neighbours need a blank between them", argument="labels")

@@ -1,7 +1,7 @@
 """The area under the ROC curve, inside the graph.
 
-It is the share of pairs of a positive and a negative in which the positive has the higher score. The scores are
-sorted once; what stands below each one is then a running sum, kept in twice the precision, so that it is as exact for
+It is the fraction of pairs of a positive and a negative in which the positive has the higher score. The scores are
+sorted once; the weight below each one is then a running sum, kept in twice the precision, so that it is as exact for
 millions of samples as for ten.
 """
 
@@ -18,20 +18,20 @@ from jax import numpy as jnp
 from paramcount.backend.losses.losses import as_array, known
 from paramcount.errors import ArgumentError, quote
 
-BLOCK = 128  # elements that the loop of a running sum walks along, all blocks side by side
-Pair = tuple[jax.Array, jax.Array]  # a number as a sum: its nearest float, and what that leaves over
+BLOCK = 128  # iterations of a running sum's loop, which handles all blocks in parallel
+Pair = tuple[jax.Array, jax.Array]  # a number as a sum: its nearest float, and the remainder
 
 
 def auc(scores: Any, labels: Any, weights: Any = None) -> jax.Array:
-    """The area under the ROC curve: the share of pairs in which the positive scores higher; a tie is half a pair.
+    """The area under the ROC curve: the fraction of pairs in which the positive scores higher; a tie is half a pair.
 
-    `scores` (n,) are real, `labels` (n,) are 0 and 1, or bool, `weights` (n,) are at least 0, all 1 if not given; a
-    pair weighs the product of both. The result is a scalar, NaN where a class is missing or weighs nothing, and where
-    a score is NaN; a sample of weight 0 does not count, whatever its score. Several columns are a `vmap`. The gradient
-    by the scores is zero.
+    `scores` (n,) are real, `labels` (n,) are 0 and 1, or bool, `weights` (n,) are at least 0, by default 1; a pair has
+    the product of both weights. The result is a scalar, NaN if a class is missing or has no weight, or if a score is
+    NaN; a sample of weight 0 does not count, whatever its score. Map several columns with `vmap`. The gradient with
+    respect to the scores is zero.
 
     Raises ArgumentError for wrong shapes and types, and for other labels or weights. Inside `jit`, `vmap` and the like
-    there are no values to look at: other labels or weights then make the result NaN.
+    the values are not known: other labels or weights then make the result NaN.
 
     >>> auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1]).item()  # of four pairs, 0.35 loses to 0.4
     0.75
@@ -42,28 +42,28 @@ def auc(scores: Any, labels: Any, weights: Any = None) -> jax.Array:
     weights = real("weights", jnp.ones(labels.shape) if weights is None else weights)
     for name, array in (("scores", scores), ("labels", labels), ("weights", weights)):
         if array.ndim != 1 or array.shape != labels.shape:
-            message = f"`{name}` has shape {array.shape}, and `labels` {labels.shape}"
-            hint = "all are (n,); map several columns with jax.vmap"
+            message = f"`{name}` has shape {array.shape}, but `labels` {labels.shape}"
+            hint = "all must be (n,); map several columns with jax.vmap"
             raise ArgumentError(message, hint=hint, argument=name)
-    refuse("labels", labels, is_label, "labels are 0 and 1")
+    refuse("labels", labels, is_label, "labels must be 0 or 1")
     weights = jnp.asarray(weights, float)
-    refuse("weights", weights, is_weight, "weights are finite and at least 0")
+    refuse("weights", weights, is_weight, "weights must be finite and at least 0")
     return area(comparable(scores), labels, weights)
 
 
 def real(name: str, values: Any) -> Any:
-    """The values as an array of real numbers: of JAX as it is, anything else in NumPy, where 64 bits stay 64 bits."""
+    """The values as an array of real numbers: a JAX array unchanged, anything else in NumPy, which keeps 64 bits."""
     try:
         array = as_array(values, name)
         if any(jnp.issubdtype(array.dtype, kind) for kind in (jnp.floating, jnp.integer, jnp.bool_)):
             return array
     except ArgumentError:
         pass
-    raise ArgumentError(f"`{name}` holds no real numbers", hint="an array of shape (n,)", argument=name)
+    raise ArgumentError(f"`{name}` must be real numbers", hint="give an array of shape (n,)", argument=name)
 
 
 def comparable(scores: Any) -> Any:
-    """Scores that JAX can hold: those of 64 bits, where it would round or wrap them, are replaced by their ranks."""
+    """Scores that JAX can hold: 64-bit scores that it would round or wrap are replaced by their ranks."""
     if isinstance(scores, jax.Array) or scores.dtype == jax.dtypes.canonicalize_dtype(scores.dtype):
         return scores
     if np.isnan(scores).any():  # a NaN has no rank
@@ -72,7 +72,7 @@ def comparable(scores: Any) -> Any:
 
 
 def refuse(name: str, array: Any, right: Callable[[Any], Any], hint: str) -> None:
-    """Raises ArgumentError at the first element that is not right, where values are known."""
+    """Raises ArgumentError at the first wrong element, if the values are known."""
     values = known(array)
     if values is not None and not right(values).all():
         index = int(right(values).argmin())
@@ -89,7 +89,7 @@ def is_weight(weights: Any) -> Any:
 
 @jax.jit
 def area(scores: jax.Array, labels: jax.Array, weights: jax.Array) -> jax.Array:
-    """The area, without a look at the arguments but for NaN where they are wrong."""
+    """The area, without checks of the arguments: wrong ones make it NaN."""
     right = is_label(labels) & is_weight(weights) & ~(jnp.isnan(scores) & (weights > 0))
     positive = labels == 1
     signed = jnp.where(positive, scaled(weights, positive), -scaled(weights, ~positive))
@@ -99,7 +99,7 @@ def area(scores: jax.Array, labels: jax.Array, weights: jax.Array) -> jax.Array:
     sums = running_sums((negatives, jnp.zeros_like(negatives)))[0]
     rises = key[1:] != key[:-1]
     edge = jnp.ones(min(1, len(key)), bool)
-    # Sums never fall: within a tie, the sum before it is the last one that was, and that after it the next to be.
+    # Sums never fall: within a tie, the sum before it is the last one so far, and the sum after it the next one.
     before = lax.cummax(jnp.where(jnp.concatenate([edge, rises]), sums - negatives, 0))
     after = lax.cummin(jnp.where(jnp.concatenate([rises, edge]), sums, jnp.inf), reverse=True)
     below = total(positives * (before + after)) / 2
@@ -107,14 +107,14 @@ def area(scores: jax.Array, labels: jax.Array, weights: jax.Array) -> jax.Array:
 
 
 def scaled(weights: jax.Array, chosen: jax.Array) -> jax.Array:
-    """The weights times the power of two that brings the largest one of a class to about 1."""
+    """The weights times the power of two that scales the largest one of a class to about 1."""
     return jnp.ldexp(weights, -jnp.frexp(weights.max(where=chosen, initial=0))[1])
 
 
 def ordered(scores: jax.Array) -> jax.Array:
-    """Whole numbers in the order of the scores.
+    """Integers in the order of the scores.
 
-    They sort faster than floats, and among them the tiniest floats, which arithmetic takes for 0, keep their order.
+    They sort faster than floats, and the tiniest floats, which arithmetic flushes to 0, keep their order.
     """
     if not jnp.issubdtype(scores.dtype, jnp.floating):
         return scores
@@ -123,7 +123,7 @@ def ordered(scores: jax.Array) -> jax.Array:
 
 
 def running_sums(values: Pair) -> Pair:
-    """The sum of each element and all before it: along blocks first, then of the blocks in the same way."""
+    """The sum of each element and all before it: within blocks first, then over the blocks in the same way."""
     size = len(values[0])
     blocks = -(-size // BLOCK)
 
@@ -148,7 +148,7 @@ def total(values: jax.Array) -> jax.Array:
 
 
 def add(left: Pair, right: Pair) -> Pair:
-    """The sum of two pairs, itself a pair; what rounding loses of the high parts goes into the low one (Knuth)."""
+    """The sum of two pairs as a pair; the rounding error of the high parts goes into the low one (Knuth)."""
     high = left[0] + right[0]
     taken = high - left[0]
     low = (left[0] - (high - taken)) + (right[0] - taken) + (left[1] + right[1])

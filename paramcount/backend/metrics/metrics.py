@@ -1,4 +1,4 @@
-"""The share of examples that a classifier gets right."""
+"""The fraction of examples that a classifier gets right."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paramcount.errors import ArgumentError, quote
 
 
 def accuracy(logits: Any, labels: Any) -> jax.Array:
-    """The share of examples, from 0 to 1, whose label is the class of the largest logit; of equals, the first.
+    """The fraction of examples, from 0 to 1, whose label is the class with the largest logit; in a tie, the first.
 
     Shapes, labels, ties and errors are as in `top_k_accuracy` with k = 1.
 
@@ -24,16 +24,16 @@ def accuracy(logits: Any, labels: Any) -> jax.Array:
 
 
 def top_k_accuracy(logits: Any, labels: Any, k: int) -> jax.Array:
-    """The share of examples, from 0 to 1, whose label is among the k classes of the largest logits.
+    """The fraction of examples, from 0 to 1, whose label is among the k classes with the largest logits.
 
-    The last axis of `logits` holds the classes; `labels` are class numbers, integers of the shape of all other axes, or
-    dense, of the shape of the logits, of which the first largest is meant. Of equal logits the lower class number comes
-    first, so that exactly k classes are the top k, and a network that gives all classes the same is right by chance
-    only. An example with a NaN among its logits is wrong. The result is a float32 scalar, from a count that is exact
-    below 2^31 examples; it is NaN of no examples.
+    The last axis of `logits` holds the classes; `labels` are class numbers, integers with the shape of all other axes,
+    or dense, with the shape of the logits, where the first largest entry is the label. Of equal logits the lower class
+    number ranks first, so that exactly k classes are the top k, and a network that gives all classes the same logit is
+    right only by chance. An example with a NaN among its logits is wrong. The result is a float32 scalar, from a count
+    that is exact below 2^31 examples; without examples it is NaN.
 
-    Raises ArgumentError for shapes and types that do not fit, for class numbers out of range, and for a `k` that is no
-    whole number from 1 to the number of classes. While labels are traced, one out of range makes the result NaN.
+    Raises ArgumentError for shapes and types that do not fit, for class numbers out of range, and unless `k` is a whole
+    number from 1 to the number of classes. While labels are traced, one that is out of range makes the result NaN.
 
     >>> float(top_k_accuracy(jnp.array([[0.1, 0.7, 0.2], [0.3, 0.3, 0.3]]), [2, 2], k=2))
     0.5
@@ -41,7 +41,7 @@ def top_k_accuracy(logits: Any, labels: Any, k: int) -> jax.Array:
     logits, labels = matched(logits, labels)
     classes = logits.shape[-1]
     if isinstance(k, bool) or not isinstance(k, (int, numpy.integer)) or not 1 <= k <= classes:
-        message = f"`k` is a whole number from 1 to the {classes} classes, and not {quote(k)}"
+        message = f"`k` must be a whole number from 1 to {classes}, the number of classes, not {quote(k)}"
         raise ArgumentError(message, argument="k")
     logits = jnp.asarray(logits)
     if labels.ndim == logits.ndim:

@@ -29,7 +29,7 @@ def apply(
     key: Any = None,
     axis_name: str | None = None,
 ) -> Any:
-    """What a network makes of one example; see `Network.apply`."""
+    """The outputs of a network for one example; see `Network.apply`."""
     graph = network.graph(train)
     inputs = named_inputs(graph, x)
     check_tokens(tokens_of(graph), inputs)
@@ -41,11 +41,11 @@ def apply(
 
 
 def check_tensors(graph: Graph, **trees: Any) -> None:
-    """Raises ArgumentError where a tensor of `params` or `buffers` is missing, and ShapeError where it is another's."""
+    """Raises ArgumentError if a tensor of `params` or `buffers` is missing, and ShapeError if it has another shape."""
     hint = "`params, buffers = network.init()` gives both"
     for (kind, tree), declared in zip(trees.items(), shapes(graph), strict=True):
         if not isinstance(tree, Mapping):
-            message = f"`{kind}` are arrays by path and name, not {quote(type(tree).__name__)}"
+            message = f"`{kind}` must be arrays by path and name, not {quote(type(tree).__name__)}"
             raise ArgumentError(message, hint, argument=kind)
         for path, each in declared.items():
             found = tree.get(path)
@@ -54,11 +54,11 @@ def check_tensors(graph: Graph, **trees: Any) -> None:
                 if not isinstance(found, Mapping) or name not in found:
                     raise ArgumentError(f"`{kind}` lack {place}", hint, argument=kind)
                 if numpy.shape(found[name]) != tensor.shape:
-                    raise ShapeError(f"{place} has the sizes {numpy.shape(found[name])}, not {tensor.shape}")
+                    raise ShapeError(f"{place} has shape {numpy.shape(found[name])}, not {tensor.shape}")
 
 
 def named_inputs(graph: Graph, x: Any, batched: bool = False) -> dict[str, Any]:
-    """The arrays of a network's inputs by name, from one array where there is one input, with their shapes checked.
+    """The arrays of a network's inputs by name, from one array if there is one input, with their shapes checked.
 
     With `batched` they have a leading axis. Raises ArgumentError for names, ShapeError for shapes and types.
     """
@@ -81,20 +81,20 @@ def named_inputs(graph: Graph, x: Any, batched: bool = False) -> dict[str, Any]:
             found, axes = array.shape[1:] if batched else array.shape, " after the batch" if batched else ""
             alike = not batched and found[1:] == shape.sizes
             hint = "the network takes one example: put `jax.vmap` around it" if alike else ""
-            raise ShapeError(f"{quote(name)} has the sizes {found}{axes}, and the network takes {shape.sizes}", hint)
+            raise ShapeError(f"{quote(name)} has shape {found}{axes}, but the network takes {shape.sizes}", hint)
         if tokens and not jnp.issubdtype(array.dtype, jnp.integer):
-            raise ShapeError(f"{quote(name)} are tokens, whole numbers, not {array.dtype}")
+            raise ShapeError(f"{quote(name)} must be tokens, as integers, not {array.dtype}")
         if not tokens and not jnp.issubdtype(array.dtype, jnp.floating):
             hint = "e.g. x / 255 for the bytes of pixels, or x.astype(float32)"
-            raise ShapeError(f"{quote(name)} must be of floating point, not {array.dtype}", hint)
+            raise ShapeError(f"{quote(name)} must be floating-point, not {array.dtype}", hint)
     return arrays
 
 
 def is_foreign(value: Any) -> bool:
-    """Whether something is an array of another library than JAX, in which lists may hold what is traced."""
+    """Whether a value is an array of another library than JAX; lists are not, since they may hold traced arrays."""
     return hasattr(value, "__array__") and not isinstance(value, jax.Array)
 
 
 def single(outputs: dict[str, Any]) -> Any:
-    """The output alone where there is one, else all by their labels."""
+    """The output itself if there is only one, otherwise all of them by label."""
     return next(iter(outputs.values())) if len(outputs) == 1 else outputs

@@ -1,4 +1,4 @@
-"""What a layer's forward computation may ask of the run it stands in: the mode, keys, batch means, updates."""
+"""What a layer's forward computation gets from the run it is part of: the mode, keys, batch means, updates."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from zlib import crc32
 class Context:
     """One node's context for one trace.
 
-    `train` is a Python bool. `seed` is the run's JAX key, `path` the node's, with the `[i]` of its pass.
-    `axis_name` names the axis of the vmapped batch, where there is one, and those of pieces around the node.
+    `train` is a Python bool. `seed` is the run's JAX key, `path` the node's path, with the `[i]` of its iteration.
+    `axis_name` names the axis of the vmapped batch, if there is one, and those of pieces around the node.
     `updates` collects the new running statistics by buffer name.
 
     >>> context = Context(train=True)
@@ -28,9 +28,9 @@ class Context:
     updates: dict[str, Any] = field(default_factory=dict)
 
     def key(self) -> Any:
-        """A key for random numbers: another one for each node, pass, example, piece and step.
+        """A key for random numbers: a different one for each node, iteration, example, piece and step.
 
-        It depends on the seed, the path and the place in the batch alone, not on how the network is run.
+        It depends only on the seed, the path and the position in the batch, not on how the network is run.
         """
         from jax import lax, random
 
@@ -38,13 +38,13 @@ class Context:
         return random.fold_in(key, lax.axis_index(self.axis_name)) if self.axes else key
 
     def batch_mean(self, value: Any) -> Any:
-        """The mean over the batch of a value that each example has its own of."""
+        """The mean over the batch of a value that differs between examples."""
         from jax import lax
 
         return lax.pmean(value, self.axis_name) if self.axes else value
 
     def update(self, **buffers: Any) -> None:
-        """Hand out new values of the node's buffers."""
+        """Return new values of the node's buffers to the run."""
         self.updates.update(buffers)
 
     @property
@@ -55,7 +55,7 @@ class Context:
         return (self.axis_name,) if isinstance(self.axis_name, str) else self.axis_name
 
     def at(self, path: str) -> Context:
-        """The same for the node at a path, with no updates yet."""
+        """The same context for the node at a path, without updates yet."""
         return replace(self, path=path, updates={})
 
     def inside(self, name: str) -> tuple[str, Context]:
@@ -64,7 +64,7 @@ class Context:
         return name, replace(self, axis_name=(*self.axes, name))
 
     def step(self, index: Any) -> Context:
-        """The context of one step of a scan, whose keys are its own."""
+        """The context of one step of a scan, which has its own keys."""
         from jax import random
 
         if not self.train:

@@ -1,4 +1,4 @@
-"""What the shell can say of a function and its arguments: `module:function` and `float32[8,224,224,3]`."""
+"""How the command line describes a function and its arguments: `module:function` and `float32[8,224,224,3]`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HINT = 'write it like "float32[8,224,224,3]", "int32[]", a number, true or false
 
 
 class TracingError(ParamcountError):
-    """The user's function failed while it was traced."""
+    """The user's function failed during tracing."""
 
 
 def argument(text: str) -> Any:
@@ -53,13 +53,13 @@ def argument(text: str) -> Any:
             continue
     match = ARRAY.fullmatch(text)
     if not match:
-        raise ArgumentError(f"{quote(text)} is no argument", hint=HINT, argument="args")
+        raise ArgumentError(f"{quote(text)} is not a valid argument", hint=HINT, argument="args")
     name, sizes = match.groups()
     entries = [entry.strip() for entry in sizes.split(",")] if sizes.strip() else []
     if entries and not entries[-1]:
-        entries.pop()  # as in Python, a comma may end it
+        entries.pop()  # as in Python, a trailing comma is allowed
     if not all(entry.isdigit() for entry in entries):
-        raise ArgumentError(f"the sizes of {quote(text)} are no whole numbers", hint=HINT, argument="args")
+        raise ArgumentError(f"the sizes of {quote(text)} are not whole numbers", hint=HINT, argument="args")
     return jax.ShapeDtypeStruct(tuple(map(int, entries)), dtype(name))
 
 
@@ -84,8 +84,8 @@ def function(text: str) -> Callable[..., Any]:
     """
     module_name, colon, attributes = text.partition(":")
     if not colon or not module_name or not attributes:
-        hint = "the module as it is imported, a colon, and the name in it: my_model:forward"
-        raise ArgumentError(f"{quote(text)} names no function", hint=hint)
+        hint = "give the module as it is imported, a colon, and a name in it: my_model:forward"
+        raise ArgumentError(f"{quote(text)} does not name a function", hint=hint)
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
@@ -104,12 +104,12 @@ def function(text: str) -> Callable[..., Any]:
             raise ArgumentError(f"{quote(module_name)} has no {quote(attributes)}", hint=hint)
         found = getattr(found, name)
     if not callable(found):
-        raise ArgumentError(f"{quote(text)} is {type(found).__name__}, no function", hint="name a function")
+        raise ArgumentError(f"{quote(text)} is of type {type(found).__name__}, not a function", hint="name a function")
     return found
 
 
 def trips(texts: list[str]) -> int | str | dict[str, Any] | None:
-    """`--trips 10`, `--trips unknown`, or `--trips scope=10`, which may come again.
+    """`--trips 10`, `--trips unknown`, or `--trips scope=10`, which may be repeated.
 
     >>> trips(["10"]), trips(["loop=3", "solve=unknown"])
     (10, {'loop': 3, 'solve': 'unknown'})
@@ -124,12 +124,12 @@ def trips(texts: list[str]) -> int | str | dict[str, Any] | None:
         return number(texts[0])
     for text in texts:
         if "=" not in text:
-            raise ArgumentError(f"{quote(text)} names no scope", hint="--trips scope=10, or one number for all")
+            raise ArgumentError(f"{quote(text)} does not name a scope", hint="--trips scope=10, or one number for all")
     return {scope.strip(): number(n) for scope, _, n in (text.rpartition("=") for text in texts)}
 
 
 def traced(name: str, arguments: list[str], loops: list[str], strict: bool) -> Any:
-    """The report of the function that a name says on described arguments; raises TracingError where it fails."""
+    """The report of a function by its name on described arguments; raises TracingError if the function fails."""
     from paramcount.backend.trace.trace import trace
 
     called, values = function(name), [argument(text) for text in arguments]
@@ -138,10 +138,10 @@ def traced(name: str, arguments: list[str], loops: list[str], strict: bool) -> A
     except ParamcountError:
         raise
     except Exception as error:
-        hint = "check it, and `--args`: one for each argument, in order"
+        hint = "check the function, and `--args`: one for each argument, in order"
         raise TracingError(f"tracing {quote(name)} failed: {brief(error)}", hint=hint) from error
 
 
 def brief(error: Exception) -> str:
-    """An error in a line."""
+    """An error in one line."""
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}".rstrip(": ")

@@ -1,6 +1,6 @@
 """What factorizations of matrices, and Fourier transforms, cost in multiply-accumulates.
 
-Counted are those of the textbook algorithm, of the iterative ones by the leading terms that Golub & Van Loan, Matrix
+The textbook algorithms are counted exactly, iterative ones by the leading terms that Golub & Van Loan, Matrix
 Computations, give for them.
 """
 
@@ -15,7 +15,7 @@ from paramcount.backend.trace.products import Rule, products
 
 
 def fft(eqn: Any) -> int:
-    """Butterflies of radix 2: n / 2 · ⌈log₂ n⌉ for each axis, of four real products; half for real data."""
+    """Butterflies of radix 2: n / 2 · ⌈log₂ n⌉ for each axis, each of four real products; half for real data."""
     lengths = eqn.params["fft_lengths"]
     shape = max((eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape), key=prod)
     transforms = prod(shape[: len(shape) - len(lengths)])
@@ -24,7 +24,7 @@ def fft(eqn: Any) -> int:
 
 
 def matrices(eqn: Any) -> tuple[int, int, int]:
-    """How many matrices the first operand holds, times real products, and their rows and columns."""
+    """The number of matrices in the first operand times real products, and their rows and columns."""
     *batch, rows, columns = eqn.invars[0].aval.shape
     return prod(batch) * products(eqn), rows, columns
 
@@ -41,7 +41,7 @@ def cholesky_update(eqn: Any) -> int:
 
 
 def lu(eqn: Any) -> int:
-    """Step j subtracts an outer product from what lies below and right of it."""
+    """Step j subtracts an outer product from the submatrix below and right of it."""
     times, m, n = matrices(eqn)
     return times * sum((m - 1 - j) * (n - 1 - j) for j in range(min(m, n)))
 
@@ -53,18 +53,18 @@ def triangular_solve(eqn: Any) -> int:
 
 
 def tridiagonal_solve(eqn: Any) -> int:
-    """Below the first row, one for the diagonal, and one there and one back for each right-hand side."""
+    """Below the first row, one for the diagonal, and one forward and one back for each right-hand side."""
     *batch, n, columns = eqn.invars[3].aval.shape
     return prod(batch) * (n - 1) * (1 + 2 * columns) * products(eqn)
 
 
 def reflectors(rows: int, count: int, columns: Callable[[int], int]) -> int:
-    """Apply Householder reflectors, the j-th of them rows - j long, each to so many columns: a product and a sum."""
+    """Apply Householder reflectors, the j-th of length rows - j to columns(j) columns: a product and a sum."""
     return sum(2 * (rows - j) * columns(j) for j in range(count))
 
 
 def factor(m: int, n: int) -> int:
-    """R of a QR factorization: each reflector is applied to the columns right of it."""
+    """R of a QR factorization: each reflector is applied to the columns to its right."""
     return reflectors(m, min(m, n), lambda j: n - 1 - j)
 
 

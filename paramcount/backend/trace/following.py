@@ -1,7 +1,7 @@
 """A walk that also counts elementwise operations, and follows parameters to what reads them.
 
-A parameter that an operation reads, through movements and calls, or whose gradient it makes, owns the operation:
-this names the layers of programs whose scopes do not, and finds the layer that a parameter belongs to.
+A parameter owns an operation that reads it, through movements and calls, or that computes its gradient. This names
+the layers of programs whose scopes do not, and finds the layer that a parameter belongs to.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Owners = dict[Any, Any]  # by variable
 
 
 class Following(Walker):
-    """`inputs` and `outputs` are the owners of the program's own, in their order; `reads` maps owners to first readers.
+    """A walk with owners: `reads` maps each owner to the name stacks of its first readers.
 
-    `trips` says how often loops run: a number, `unknown`, or one of them by scope. With `strict` an operation without
-    a rule is an error, else a tally that is marked.
+    `trips` is the number of iterations of loops: a number, `unknown`, or either by scope. With `strict`, an operation
+    without a rule is an error, otherwise a marked tally.
     """
 
     def __init__(self, trips: int | str | dict[str, Any] | None = None, strict: bool = True) -> None:
@@ -29,12 +29,12 @@ class Following(Walker):
         self.given = trips
         self.unused = set(trips) if isinstance(trips, dict) else set()
         self.strict = strict
-        self.owners: Owners = {}  # of the variables that are parameters, moved at most
-        self.wanted: Owners = {}  # of those that end as a parameter's gradient or its next value
-        self.reads: dict[Any, Stacks] = {}  # the name stacks of what reads a parameter first
+        self.owners: Owners = {}  # of variables that are parameters, possibly moved
+        self.wanted: Owners = {}  # of variables that become a parameter's gradient or next value
+        self.reads: dict[Any, Stacks] = {}  # the name stacks of the first operation that reads a parameter
 
     def trace(self, jaxpr: Any, inputs: list[Any], constants: list[Any], outputs: list[Any]) -> None:
-        """Walk the whole program, whose inputs, constants and results have these owners."""
+        """Walk the whole program, with these owners of its inputs, constants and results."""
         self.follow(jaxpr, Place(), inputs, outputs, constants)
 
     def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = ()) -> None:
@@ -97,7 +97,7 @@ class Following(Walker):
         self.note(eqn, place, f"uncounted: {message.format(quote(name))}", uncounted=True)
 
     def trips(self, eqn: Any, place: Place) -> int | str | None:
-        """How often a `while` runs, by its scope `trips=N`, else by the longest scope that `trips` names."""
+        """The iterations of a `while`, by its scope `trips=N`, else by the longest scope that `trips` names."""
         by_scope = super().trips(eqn, place)
         if by_scope is not None:
             return by_scope
@@ -109,7 +109,7 @@ class Following(Walker):
         return self.given[max(named, key=len)] if named else None
 
     def check_trips(self) -> None:
-        """Raises ArgumentError where `trips` names a scope without a loop."""
+        """Raises ArgumentError if `trips` names a scope without a loop."""
         for scope in sorted(self.unused):
             hint = "give the scope as the report's rows show it"
             raise ArgumentError(f"`trips` names {quote(scope)}, where no `while` runs", hint=hint, argument="trips")
@@ -121,14 +121,14 @@ def lookup(owners: Owners, variable: Any) -> Any:
 
 
 def paired(variables: list[Any], owners: list[Any]) -> Owners:
-    """Owners by variable, where there is one for each."""
+    """Owners by variable, if there is one entry for each."""
     if len(variables) != len(owners):
         return {}
     return {v: owner for v, owner in zip(variables, owners, strict=True) if owner is not None and not hasattr(v, "val")}
 
 
 def demands(jaxpr: Any, wanted: Owners) -> Owners:
-    """The owners of all that becomes one of the wanted results, by movements and by operations element by element."""
+    """The owners of all variables that become one of the wanted results by movements and elementwise operations."""
     if not wanted:
         return wanted
     for eqn in reversed(jaxpr.eqns):

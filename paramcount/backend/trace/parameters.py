@@ -1,4 +1,4 @@
-"""Parameters of a traced function: the array leaves of its arguments by their paths, and which of them count."""
+"""Parameters of a traced function: the array leaves of its arguments by path, and which of them are counted."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from jax.tree_util import tree_flatten_with_path
 
 from paramcount.errors import ArgumentError
 
-COLLECTIONS = ("params", "batch_stats")  # Flax's, which are no layers
+COLLECTIONS = ("params", "batch_stats")  # Flax's, which are not layers
 STATISTICS = ("mean", "var", "running_mean", "running_var", "count", "ema")
 BIASES = ("bias", "b")
 NORMS = ("scale", "gamma", "beta", "offset")
 
 
 class Parameter(NamedTuple):
-    """An array leaf of an argument: where it lies in its tree, and whether it is one of the given `params`."""
+    """An array leaf of an argument: its path in the tree, and whether it is one of the given `params`."""
 
     number: int
     path: tuple[str, ...]
@@ -26,7 +26,7 @@ class Parameter(NamedTuple):
 
     @property
     def module(self) -> tuple[str, ...]:
-        """The path of the layer that holds it."""
+        """The path of the layer that it belongs to."""
         inside = self.path[:-1]
         return inside[1:] if inside[:1] and inside[0] in COLLECTIONS else inside
 
@@ -36,7 +36,7 @@ class Parameter(NamedTuple):
 
     @property
     def role(self) -> str:
-        """By its name, else by its axes: what has two is a weight."""
+        """By its name, else by its axes: with two or more it is a weight."""
         name = self.path[-1] if self.path else ""
         if "batch_stats" in self.path or name in STATISTICS or self.dtype.kind in "biu":
             return "buffer"
@@ -48,7 +48,7 @@ class Parameter(NamedTuple):
 class Parameters:
     """The leaves of a call: `inputs` has a Parameter or None for each traced argument, `constants` for each constant.
 
-    Raises ArgumentError where `params` is neither an argument, nor a part of one, nor among the constants.
+    Raises ArgumentError if `params` is neither an argument, nor a part of one, nor among the constants.
     """
 
     def __init__(self, params: Any, args: tuple, kwargs: dict[str, Any], constants: Any) -> None:
@@ -65,7 +65,7 @@ class Parameters:
         ]
         if own and not self.counted:
             raise ArgumentError(
-                "`params` is no argument, no part of one, and holds nothing that the function does",
+                "`params` is not an argument or a part of one, and the function uses none of its arrays",
                 hint="trace(function, params, x, params=params)",
                 argument="params",
             )
@@ -82,7 +82,7 @@ class Parameters:
         return found
 
     def outputs(self, tree: Any) -> list[Parameter | None]:
-        """For each result the parameter that has its path and shape: the result is its gradient or next value."""
+        """For each result, the parameter with the same path and shape: the result is its gradient or next value."""
         known = {(each.path, each.shape): each for each in reversed(self.all) if each.path}
         return [
             next((known[key] for at in range(len(path)) if (key := (path[at:], leaf.shape)) in known), None)
@@ -96,7 +96,7 @@ def leaves(tree: Any) -> list[tuple[tuple[str, ...], Any]]:
 
 
 def parts(argument: Any, params: Any) -> list[tuple[tuple[str, ...], Any, bool]]:
-    """The arrays of an argument with their paths, which begin at `params` for those inside it."""
+    """The arrays of an argument with their paths, which start at `params` for those inside it."""
     found = []
     for path, leaf in tree_flatten_with_path(argument, is_leaf=lambda each: params is not None and each is params)[0]:
         if params is not None and leaf is params:
@@ -107,7 +107,7 @@ def parts(argument: Any, params: Any) -> list[tuple[tuple[str, ...], Any, bool]]
 
 
 def names(path: Any) -> tuple[str, ...]:
-    """A path of JAX's as names, with an index beside the name before it: `blocks[0]`."""
+    """A JAX path as names, with an index appended to the name before it: `blocks[0]`."""
     found: list[str] = []
     for key in path:
         name = next((getattr(key, kind) for kind in ("key", "name", "idx") if hasattr(key, kind)), key)
@@ -115,7 +115,7 @@ def names(path: Any) -> tuple[str, ...]:
             found[-1] += f"[{name}]"
         else:
             found.append(str(name))
-    if len(found) > 1 and found[-1] in ("value", "raw_value"):  # a variable of Flax's around the array
+    if len(found) > 1 and found[-1] in ("value", "raw_value"):  # a Flax variable around the array
         found.pop()
     return tuple(found)
 

@@ -1,8 +1,8 @@
-"""JAX's primitives that contract nothing, and how many elementwise operations each does.
+"""JAX's primitives that are not contractions, and how many elementwise operations each does.
 
-One operation for every element of the result of a function of elements, for every element that a reduction reads, and
-for every position of a window. Moving, copying, converting and drawing keys are none. Every primitive without a
-multiply-accumulate stands here by its name; one that does not is no free one.
+One operation for each element of the result of an elementwise function, for each element that a reduction reads, and
+for each position of a window. Moving, copying, converting and deriving random keys count as none. Every primitive
+without a multiply-accumulate is listed here by name; one that is not listed is not free.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REDUCTION_NAMES = """
     reduce_prod reduce_sum reduce_xor approx_top_k
     """
 
-# Movements, conversions, keys, what only tells the compiler something, and references to memory.
+# Movements, conversions, random keys, hints to the compiler, and references to memory.
 MOVE_NAMES = """
     bitcast bitcast_convert_type broadcast_in_dim broadcast_to complex concatenate convert_element_type copy copy_p
     device_put dynamic_slice dynamic_update_slice empty empty2 expand_dims from_edtype gather imag iota iota_2x32_shape
@@ -76,7 +76,7 @@ def windows(eqn: Any) -> int:
 
 
 def windows_of_source(eqn: Any) -> int:
-    """A maximum is found in each window of the source's, and the source added there."""
+    """A maximum is found in each window of the source, and the source's value is added there."""
     return (prod(eqn.params["window_dimensions"]) + 1) * size(eqn.invars[0])
 
 

@@ -19,7 +19,7 @@ def dot_general(eqn: Any) -> int:
 
 
 def ragged_dot(eqn: Any) -> int:
-    # Each row meets the weights of its own group alone, so the group axis is no factor.
+    # Each row is multiplied only by the weights of its own group, so the group axis is not a factor.
     left, right = eqn.invars[0].aval.shape, eqn.invars[1].aval.shape
     numbers = eqn.params["ragged_dot_dimension_numbers"]
     (_, contracted), (_, batched) = numbers.dot_dimension_numbers
@@ -36,16 +36,16 @@ def other_axes(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
 
 
 def products(eqn: Any) -> int:
-    """How many real products one product is: four of complex numbers."""
+    """The real products of one product: four for complex numbers."""
     return 4 if eqn.invars[0].aval.dtype.kind == "c" else 1
 
 
 def convolution(eqn: Any) -> int:
-    """Kernel positions × the smaller of the other two's positions, all as they are before dilation, × channels.
+    """Kernel positions × the smaller number of the other two's positions, all before dilation, × channels.
 
-    The kernel is the right operand. In the gradient of a kernel, though, it is the result; JAX writes that
+    The kernel is the right operand. In the gradient of a kernel, however, it is the result; JAX writes that
     with batch and feature exchanged on the left, so the batch axis comes after the feature axis. (So a CHWN
-    layout, and a gradient of a gradient, are not told apart from it.)
+    layout, and a gradient of a gradient, cannot be distinguished from it.)
     """
     left, right, out = positions(eqn)
     if eqn.params["dimension_numbers"].lhs_spec[0] > eqn.params["dimension_numbers"].lhs_spec[1]:
@@ -63,10 +63,10 @@ def convolution_in_bounds(eqn: Any) -> int:
 
 
 def channels(eqn: Any) -> int:
-    """The factor that is not spatial: results of one position × what each of them sums over at one tap."""
+    """The non-spatial factor: results at one position × the terms that each of them sums at one tap."""
     numbers = eqn.params["dimension_numbers"]
     out, right = eqn.outvars[0].aval.shape, eqn.invars[1].aval.shape
-    # The right operand's feature axis is one group's already, and the result's batch axis one batch group's.
+    # The right operand's feature axis is already that of one group, and the result's batch axis of one batch group.
     return out[numbers.out_spec[0]] * out[numbers.out_spec[1]] * right[numbers.rhs_spec[1]] * products(eqn)
 
 
@@ -81,13 +81,13 @@ def positions(eqn: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ..
 
 
 def taps_in_bounds(size: int, kernel: int, out: int, stride: int, before: int, spread: int, dilation: int) -> int:
-    """Along one axis, how many pairs of a result and a kernel tap meet an element of the input.
+    """Along one axis, how many pairs of a result and a kernel tap read an element of the input.
 
-    Result o meets tap j at o * stride + j * dilation - before, which must be a multiple of `spread` (between
-    them lie inserted zeros) and within the input.
+    Result o reads tap j at o * stride + j * dilation - before, which must be a multiple of `spread` (between
+    these lie inserted zeros) and within the input.
     """
     common = gcd(stride, spread)
-    step = spread // common  # every step-th result meets an element
+    step = spread // common  # every step-th result reads an element
     inverse = pow(stride // common, -1, step)
     total = 0
     for tap in range(kernel):

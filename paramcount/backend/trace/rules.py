@@ -1,4 +1,4 @@
-"""The rules that count contractions, by primitive, and how users add one of their own."""
+"""The rules that count contractions, by primitive, and how users add their own."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ registered: dict[str, Rule] = {}
 
 
 def register_rule(name: str, rule: Rule | None) -> None:
-    """Count a primitive or an FFI target by a rule of your own: a function of its equation that gives its MACs.
+    """Count a primitive or an FFI target by your own rule: a function of its equation that returns its MACs.
 
-    The equation's `invars` and `outvars` have shapes, `eqn.invars[0].aval.shape`, and `params` its settings. A rule
-    also replaces the one that there is; None takes it back. Raises ArgumentError for a rule that is no function.
+    The equation's `invars` and `outvars` have shapes, `eqn.invars[0].aval.shape`, and `params` has its settings. A rule
+    replaces an existing one; None removes it again. Raises ArgumentError if the rule is not a function.
 
     >>> import jax, jax.numpy as jnp
     >>> from paramcount.backend.trace.trace import trace
@@ -29,20 +29,20 @@ def register_rule(name: str, rule: Rule | None) -> None:
     if rule is None:
         registered.pop(name, None)
     elif not isinstance(name, str) or not callable(rule):
-        message = f"a rule is a primitive's name and a function, not {quote(repr(name))} and {quote(repr(rule))}"
+        message = f"a rule must be a primitive's name and a function, not {quote(repr(name))} and {quote(repr(rule))}"
         raise ArgumentError(message, hint='register_rule("name", lambda eqn: macs)')
     else:
         registered[name] = checked(name, rule)
 
 
 def checked(name: str, rule: Rule) -> Rule:
-    """The rule, whose figure is refused where it is no whole number."""
+    """The rule, with an error if its result is not a whole number."""
 
     def macs(eqn: Any) -> int:
         found = rule(eqn)
         if type(found) is not int or found < 0:
-            message = f"the rule of {quote(name)} gives {quote(repr(found))}, which is no whole number of MACs"
-            raise ArgumentError(message, hint="give an int of at least 0; `//` keeps a division whole")
+            message = f"the rule for {quote(name)} returns {quote(repr(found))}, which is not a whole number of MACs"
+            raise ArgumentError(message, hint="return an int of at least 0; use `//` to divide")
         return found
 
     return macs

@@ -1,7 +1,7 @@
-"""What JAX's name stacks say: the path of scopes that an operation stands in, and the pass that it belongs to.
+"""What JAX's name stacks say: the path of scopes that an operation is in, and the pass that it belongs to.
 
-A call's inner program has stacks relative to the call, so an operation has a chain of them, outermost first. Each is
-made of scopes, which users and libraries name, and of transformations: `jvp`, `transpose`, `vmap`.
+A call's inner program has stacks relative to the call, so an operation has a chain of them, outermost first. Each
+consists of scopes, which users and libraries name, and of transformations: `jvp`, `transpose`, `vmap`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 Stacks = tuple[Any, ...]
 EINSUM = re.compile(r"[A-Za-z.,\s]*->[A-Za-z.\s]*")  # einsum opens a scope of its own
-TRIPS = re.compile(r"trips=(\d+)")  # a scope by which a user says how often a loop runs
-RECOMPUTED = "rematted_computation"  # what `jax.checkpoint` does again in the backward pass
+TRIPS = re.compile(r"trips=(\d+)")  # a scope by which a user gives the iterations of a loop
+RECOMPUTED = "rematted_computation"  # what `jax.checkpoint` recomputes in the backward pass
 PHASES = ("forward", "backward", "recomputed")
 
 
@@ -24,7 +24,7 @@ class Standing(NamedTuple):
 
 
 def standing(stacks: Stacks) -> Standing:
-    """Where and in which pass an operation stands.
+    """Where an operation is, and in which pass.
 
     >>> import jax
     >>> def f(x):
@@ -48,7 +48,7 @@ def standing(stacks: Stacks) -> Standing:
 
 
 def elements(stacks: Stacks) -> list[tuple[str, str]]:
-    """Every scope and transformation of a chain of stacks, with which of the two it is."""
+    """Every scope and transformation in a chain of stacks, each with its kind."""
     return [(type(each).__name__, each.name) for stack in stacks for each in stack.stack]
 
 
@@ -58,6 +58,6 @@ def written(stacks: Stacks) -> str:
 
 
 def named_trips(stacks: Stacks) -> int | None:
-    """How often a loop runs by the innermost scope `trips=N`, if there is one."""
+    """The iterations of a loop by the innermost scope `trips=N`, if there is one."""
     found = [match for kind, name in elements(stacks) if kind == "Scope" and (match := TRIPS.fullmatch(name))]
     return int(found[-1][1]) if found else None

@@ -1,4 +1,4 @@
-"""From the tallies of a walk to the rows of a report: one for each scope, in the order in which they are entered."""
+"""From the tallies of a walk to the rows of a report: one for each scope, in the order in which scopes are entered."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from paramcount.cost.traced import REST, Passes, Trace, TracedRow
 from paramcount.layers.layer import Shape, Work
 from paramcount.numbers.units import BITS
 
-EQUINOX = "eqx."  # its layers' scopes are names of classes, the same for all layers of a class
+EQUINOX = "eqx."  # its layers' scopes are class names, the same for all layers of a class
 Path = tuple[str, ...]
 
 
 class Cell:
-    """What has been found at one path: work by phase, what did it, and the parameters that are read there."""
+    """What has been found at one path: work by phase, the primitives that do it, and the parameters read there."""
 
     def __init__(self) -> None:
         self.macs: Counter[str] = Counter()
@@ -39,7 +39,7 @@ class Cell:
             self.notes[tally.note] = None
         weight = (tally.macs, tally.elementwise)
         if phase == "forward" and (weight > self.most or (tally.macs and tally.macs == self.most[0])):
-            # the last of the largest, so that the shape is that of what leaves
+            # the last of the largest, so that the shape is that of the output
             self.shape = shape_of(tally)
         if weight > self.most:
             self.most, self.kind = weight, tally.primitive
@@ -111,7 +111,7 @@ class Statement:
         return shorter if shorter in self.forward else path
 
     def trace(self, name: str) -> Trace:
-        """The report under a name, which is also the path of a function without scopes."""
+        """The report with a name, which is also the path of a function without scopes."""
         tree = Branch()
         for path, cell in self.cells.items():
             tree.at(path).cell = cell
@@ -133,7 +133,7 @@ class Statement:
 
 
 class Branch:
-    """A scope: what stands in it, and the scopes inside it by name."""
+    """A scope: its own work, and the scopes inside it by name."""
 
     def __init__(self) -> None:
         self.cell: Cell | None = None
@@ -146,7 +146,7 @@ class Branch:
         return branch
 
     def rows(self, path: Path, depth: int) -> list[TracedRow]:
-        """The scope's own row, if it is not the whole, and those below it."""
+        """The scope's own row, if it is not the root, and those below it."""
         if not self.inner:
             assert self.cell is not None
             return [self.cell.row(path, depth)]
@@ -175,7 +175,7 @@ def row(
 
 
 def place(stacks: Stacks, owner: Parameter | None) -> tuple[Path, str]:
-    """The path of a row and the phase; where scopes do not tell layers apart, their parameters do."""
+    """The path of a row and the phase; if scopes do not distinguish layers, their parameters do."""
     path, phase = standing(stacks)
     if owner and owner.module and (not path or path[-1].startswith(EQUINOX)):
         path = (*(name for name in path if not name.startswith(EQUINOX)), *owner.module)

@@ -26,21 +26,21 @@ def trace(
 ) -> Trace:
     """The work of a JAX function on these arguments: MACs, FLOPs and elementwise operations, by scope.
 
-    Arrays and `jax.ShapeDtypeStruct`s among the arguments are traced, everything else is handed on as it is; nothing
-    is run or allocated. `params`, an argument or a part of one, or arrays that the function holds, are paired with
-    the scopes that read them. `trips` says how often `while` loops run: a number, numbers by scope, or "unknown",
-    which leaves them out and says so. Raises UncountedError for an operation without a rule, or, if not `strict`,
-    leaves it out and says so in `uncounted`.
+    Arrays and `jax.ShapeDtypeStruct`s among the arguments are traced, everything else is passed on unchanged; nothing
+    is run or allocated. `params`, an argument or a part of one, or arrays that the function closes over, are paired
+    with the scopes that read them. `trips` is the number of iterations of `while` loops: a number, numbers by scope, or
+    "unknown", which leaves them out and reports it. Raises UncountedError for an operation without a rule, or, if not
+    `strict`, leaves it out and lists it in `uncounted`.
 
     >>> import jax, jax.numpy as jnp
     >>> x, w = jax.ShapeDtypeStruct((8, 64), jnp.float32), jax.ShapeDtypeStruct((64, 10), jnp.float32)
     >>> report = trace(jax.grad(lambda w, x: jax.nn.relu(x @ w).sum(), argnums=(0, 1)), w, x)
-    >>> report.macs, report.forward_macs, report.backward_macs  # 8·64·10, and twice as much
+    >>> report.macs, report.forward_macs, report.backward_macs  # 8·64·10, and twice that
     (15360, 5120, 10240)
     """
     if not callable(function):
         hint = "trace(function, *arguments)"
-        raise ArgumentError(f"{quote(repr(function))} is no function", hint=hint, argument="function")
+        raise ArgumentError(f"{quote(repr(function))} is not a function", hint=hint, argument="function")
     check_trips(trips)
     leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
     traced = [is_array(leaf) for leaf in leaves]
@@ -63,12 +63,12 @@ def trace(
 
 
 def check_trips(trips: Any) -> None:
-    """Raises ArgumentError where a number of trips is none."""
+    """Raises ArgumentError if a number of trips is not valid."""
     for each in trips.values() if isinstance(trips, dict) else [trips]:
         if each is None or each == UNKNOWN or (type(each) is int and each >= 0):
             continue
         hint = 'a whole number, {"scope": number}, or "unknown"'
-        raise ArgumentError(f"{quote(repr(each))} is no number of trips", hint=hint, argument="trips")
+        raise ArgumentError(f"{quote(repr(each))} is not a number of trips", hint=hint, argument="trips")
 
 
 def name_of(function: Any) -> str:

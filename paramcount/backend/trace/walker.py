@@ -1,7 +1,7 @@
-"""The multiply-accumulates of a traced JAX program, exact and by scope: its jaxpr is walked, nothing is run.
+"""The multiply-accumulates of a traced JAX program, exact and by scope: its jaxpr is walked, and nothing is run.
 
-Every primitive is a contraction that a rule counts, a structure that is looked into, or known to be free of
-multiply-accumulates. Anything else is an error, so that no operation is ever dropped silently.
+Every primitive is a contraction that a rule counts, a structure whose inner program is walked, or known to be free
+of multiply-accumulates. Anything else is an error, so that no operation is ever dropped silently.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NO_RULE = "no rule says what {} costs"
 
 
 class Tally(NamedTuple):
-    """One operation, or several that stand in one place: its name stacks, and its work over all the times it runs."""
+    """One operation, or several in one place: its name stacks, and its work over all the times it runs."""
 
     stacks: Stacks
     primitive: str
@@ -33,7 +33,7 @@ class Tally(NamedTuple):
     times: int
     elementwise: int = 0
     equation: Any = None
-    owner: Any = None  # of the parameter that it reads, or whose gradient it makes
+    owner: Any = None  # the parameter that it reads, or whose gradient it computes
     note: str = ""
     uncounted: bool = False
 
@@ -44,7 +44,7 @@ class Tally(NamedTuple):
 
 
 class UncountedError(ParamcountError):
-    """The program holds an operation whose multiply-accumulates are not known."""
+    """The program contains an operation whose multiply-accumulates are not known."""
 
     def __init__(self, primitive: str, scope: str, message: str = NO_RULE, hint: str = "") -> None:
         where = f" in {quote(scope)}" if scope else ""
@@ -54,7 +54,7 @@ class UncountedError(ParamcountError):
 
 
 def count_macs(closed_jaxpr: Any) -> int:
-    """The multiply-accumulates of a traced program; raises UncountedError where one operation has no rule.
+    """The multiply-accumulates of a traced program; raises UncountedError if an operation has no rule.
 
     >>> import jax, jax.numpy as jnp
     >>> count_macs(jax.make_jaxpr(jnp.matmul)(jnp.ones((25, 16)), jnp.ones((16, 9))))
@@ -77,9 +77,9 @@ def in_bounds_macs(closed_jaxpr: Any) -> int:
 
 
 def by_scope(closed_jaxpr: Any, pattern: str = r"§(\d+)") -> dict[int | None, int]:
-    """The multiply-accumulates under each sentinel scope; None is for those under no sentinel.
+    """The multiply-accumulates under each sentinel scope; None stands for those outside of any sentinel.
 
-    The innermost sentinel gets them, seen through vmap, jvp and transpose; the pattern's group is its number.
+    They belong to the innermost sentinel, also under vmap, jvp and transpose; the pattern's group is its number.
 
     >>> import jax
     >>> def f(x):
@@ -125,7 +125,7 @@ class Place(NamedTuple):
     times: int = 1
 
     def inside(self, eqn: Any) -> Place:
-        """The place of an equation's own inner program, whose scopes are relative to the call."""
+        """The place of an equation's inner program, whose scopes are relative to the call."""
         stack = eqn.source_info.name_stack
         return Place((*self.stacks, stack), self.times) if stack.stack else self
 
@@ -168,17 +168,17 @@ class Walker:
         """An operation without a multiply-accumulate."""
 
     def note(self, eqn: Any, place: Place, text: str, uncounted: bool = False) -> None:
-        """Something to know of an operation."""
+        """A remark about an operation."""
 
     def uncounted(self, eqn: Any, place: Place, message: str = NO_RULE, hint: str = "", scope: str = "") -> None:
         raise UncountedError(eqn.primitive.name, scope or written(place.inside(eqn).stacks), message, hint)
 
     def trips(self, eqn: Any, place: Place) -> int | str | None:
-        """How often a `while` runs, if its scope says so."""
+        """The iterations of a `while`, if its scope gives them."""
         return named_trips(place.inside(eqn).stacks)
 
     def collected(self, run: Callable[[], Any]) -> list[Tally]:
-        """The tallies of a part of the walk, kept apart."""
+        """The tallies of a part of the walk, kept separate."""
         before, self.tallies = self.tallies, []
         run()
         found, self.tallies = self.tallies, before
@@ -186,7 +186,7 @@ class Walker:
 
 
 def opened(jaxpr: Any) -> Any:
-    """The bare jaxpr: some primitives hold it closed over its constants, and some do not."""
+    """The bare jaxpr: some primitives hold a closed one, with its constants, and some do not."""
     return getattr(jaxpr, "jaxpr", jaxpr)
 
 
@@ -211,7 +211,7 @@ def largest_branch(walker: Walker, eqn: Any, place: Place) -> None:
 
 
 def repeat_until(walker: Walker, eqn: Any, place: Place) -> None:
-    """So many trips of the body, and the condition once more; where nobody says how many, only what holds none."""
+    """The trips of the body, and the condition once more; if their number is not given, only loops without MACs."""
     trips = walker.trips(eqn, place)
     cond, body = (opened(eqn.params[f"{part}_jaxpr"]) for part in ("cond", "body"))
     skipped, constants = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
@@ -248,7 +248,7 @@ def repeat_until(walker: Walker, eqn: Any, place: Place) -> None:
 
 
 def on_each_device(walker: Walker, eqn: Any, place: Place) -> None:
-    """One device's program, as often as the mesh has devices along the axes it is mapped over."""
+    """One device's program, once for each device along the axes of the mesh that it is mapped over."""
     params = eqn.params
     axes = params.get("newly_manual_axes", params.get("manual_axes"))
     sizes = dict(params["mesh"].shape)
@@ -262,17 +262,17 @@ def kernel(walker: Walker, eqn: Any, place: Place) -> None:
     if all(isinstance(size, int) for size in grid):
         walker.program(opened(eqn.params["jaxpr"]), place.inside(eqn).repeated(prod(grid)))
     else:
-        hint = 'give the grid sizes that are known when tracing, or register_rule("pallas_call", ...)'
+        hint = 'use a grid whose sizes are known during tracing, or register_rule("pallas_call", ...)'
         walker.uncounted(eqn, place, "the grid of {} depends on values", hint)
 
 
 def linear_solve(walker: Walker, eqn: Any, place: Place) -> None:
-    """The solver that is given; the operator and the transposed solver are for gradients."""
+    """The given solver; the operator and the transposed solver are for gradients."""
     walker.program(opened(eqn.params["jaxprs"].solve), place.inside(eqn))
 
 
 def foreign(walker: Walker, eqn: Any, place: Place) -> None:
-    """A call of compiled code, which has a rule by the name of its target, or none."""
+    """A call of compiled code, which has a rule under the name of its target, or none."""
     target = eqn.params["target_name"]
     if target in walker.rules:
         walker.contraction(eqn, place, walker.rules[target])
@@ -291,7 +291,7 @@ STRUCTURES: dict[str, Callable[[Walker, Any, Place], None]] = {
     "ffi_call": foreign,
 }
 
-# Primitives that run one inner program once, and the parameter that holds it. JAX renames them now and then.
+# Primitives that run one inner program once, and the parameter that holds it. JAX renames them occasionally.
 CALLS = {
     "jit": "jaxpr",
     "pjit": "jaxpr",

@@ -1,4 +1,4 @@
-"""Checkpoints: a training's tensors in one safetensors file, which is there whole or not at all."""
+"""Checkpoints: the tensors of a training run in one safetensors file, which is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ import numpy
 from paramcount.errors import ArgumentError, needs, quote
 
 BY_PATH = ("params", "buffers")  # the trees {path: {name: array}}
-SHOWN = 3  # of what differs
+SHOWN = 3  # differences at most
 
 
 def save(path: str | os.PathLike[str], trees: Mapping[str, Any], meta: Mapping[str, str]) -> None:
-    """Write trees of arrays to a safetensors file, with texts beside them.
+    """Write trees of arrays to a safetensors file, with texts as its metadata.
 
-    The tensors of `params` and `buffers`, trees {path: {name: array}}, are named as in `dense0/weight`. The leaves of
-    any other tree are named by its own name and their place among `jax.tree.leaves`: `optimizer[0]`. Such a name has no
-    `/`, so a layer of that name is no obstacle. NumPy's types but complex128, and bfloat16, can be held; a random key
-    is held as its data.
+    The tensors of `params` and `buffers`, trees {path: {name: array}}, are named like `dense0/weight`. The leaves of
+    any other tree are named after the tree and their index among `jax.tree.leaves`: `optimizer[0]`. Such a name has no
+    `/`, so it cannot clash with a layer's. All types of NumPy except complex128 can be stored, and bfloat16; a random
+    key is stored as its data.
 
-    The file is replaced at once when the new one is whole on the disk: whatever goes wrong before, the one that was
-    there stays. Raises ArgumentError where it cannot be written.
+    The file is replaced in one step once the new one is completely on the disk: if anything goes wrong before, the
+    existing file stays. Raises ArgumentError if the file cannot be written.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -46,7 +46,7 @@ def save(path: str | os.PathLike[str], trees: Mapping[str, Any], meta: Mapping[s
                 raise ArgumentError(f"two tensors have the name {quote(name)}", hint="rename a layer")
             arrays[name] = array = on_host(leaf)
             if array.dtype.type.__module__ != "numpy" and array.dtype.name != "bfloat16":  # could not be loaded
-                raise ArgumentError(f"{quote(name)} is {array.dtype}, which a checkpoint cannot hold")
+                raise ArgumentError(f"{quote(name)} is {array.dtype}, which a checkpoint cannot store")
     try:
         content = serialized(arrays, dict(meta))
     except SafetensorError as error:
@@ -54,34 +54,34 @@ def save(path: str | os.PathLike[str], trees: Mapping[str, Any], meta: Mapping[s
     try:
         replace(replaceable(path), content)
     except OSError as error:
-        hint = "the one that is there stays as it was" if os.path.isfile(path) else ""
+        hint = "the existing file is unchanged" if os.path.isfile(path) else ""
         raise ArgumentError(f"{quote(path)} cannot be written: {error.strerror}", hint) from error
 
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, numpy.ndarray], dict[str, str]]:
-    """The arrays of a safetensors file by their names, and the texts beside them.
+    """The arrays of a safetensors file by name, and the texts of its metadata.
 
-    Raises ArgumentError where there is no such file, or it is none, or not whole. The example is that of `save`.
+    Raises ArgumentError if the file is missing, incomplete, or not a safetensors file. The example is that of `save`.
     """
     with needs("a checkpoint"):
         from safetensors import SafetensorError, safe_open
 
     try:
-        open(path, "rb").close()  # since safe_open does not say what kept it from opening a file
+        open(path, "rb").close()  # since safe_open does not say why it cannot open a file
         with safe_open(path, framework="numpy") as file:
             return file.get_tensors(), file.metadata() or {}
     except OSError as error:
         raise ArgumentError(f"{quote(path)} cannot be read: {error.strerror}") from error
-    except (SafetensorError, AttributeError) as error:  # AttributeError: a type that NumPy has not
-        message = f"{quote(path)} is no safetensors file, or not a whole one"
-        raise ArgumentError(message, hint=f"what safetensors says: {error}") from error
+    except (SafetensorError, AttributeError) as error:  # AttributeError: a type unknown to NumPy
+        message = f"{quote(path)} is not a safetensors file, or is incomplete"
+        raise ArgumentError(message, hint=f"safetensors says: {error}") from error
 
 
 def restore(arrays: Mapping[str, numpy.ndarray], like: Mapping[str, Any]) -> dict[str, Any]:
-    """Trees as they were saved, of the arrays that `load` gave; `like` has trees of the same form, types and shapes.
+    """Trees as they were saved, from the arrays that `load` returned; `like` has the same structure, types and shapes.
 
-    They hold JAX's arrays. Tensors that belong to none of the trees in `like` are left out. Raises ArgumentError where
-    the checkpoint is of another network or of another optimizer.
+    The leaves are JAX arrays. Tensors that do not belong to any tree in `like` are left out. Raises ArgumentError if
+    the checkpoint belongs to another network or another optimizer.
 
     >>> zeros = {"params": {"dense0": {"bias": numpy.zeros(2, "float32")}}}
     >>> restore({"dense0/bias": numpy.array([3, 4], "float32")}, zeros)
@@ -89,20 +89,20 @@ def restore(arrays: Mapping[str, numpy.ndarray], like: Mapping[str, Any]) -> dic
     """
     expected = {name: on_host(leaf) for tree, value in like.items() for name, leaf in named(tree, value)}
     held = {name: array for name, array in arrays.items() if "/" in name or name.partition("[")[0] in like}
-    for owner in ("network", "optimizer", "training"):
+    for owner in ("network", "optimizer", "training run"):
         found = differences(
             {name: array for name, array in held.items() if owner_of(name) == owner},
             {name: array for name, array in expected.items() if owner_of(name) == owner},
         )
         if found:
             more = f", and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-            message = f"the checkpoint is of another {owner}: {', '.join(found[:SHOWN])}{more}"
-            raise ArgumentError(message, hint="resume with what it was written with, or start anew")
+            message = f"the checkpoint belongs to another {owner}: {', '.join(found[:SHOWN])}{more}"
+            raise ArgumentError(message, hint="resume with the same settings, or start again without it")
     return {tree: restored(tree, value, arrays) for tree, value in like.items()}
 
 
 def named(tree: str, value: Any) -> list[tuple[str, Any]]:
-    """The leaves of a tree with the names that they have in a file."""
+    """The leaves of a tree with their names in a file."""
     if tree in BY_PATH:
         found = jax.tree_util.tree_leaves_with_path(value)
         return [("/".join(step.key for step in steps), leaf) for steps, leaf in found]
@@ -110,7 +110,7 @@ def named(tree: str, value: Any) -> list[tuple[str, Any]]:
 
 
 def restored(tree: str, like: Any, arrays: Mapping[str, numpy.ndarray]) -> Any:
-    """A tree shaped as `like`, of the arrays of its names."""
+    """A tree with the structure of `like`, from the arrays of its names."""
     leaves = []
     for name, leaf in named(tree, like):
         array = jax.numpy.asarray(arrays[name])
@@ -119,7 +119,7 @@ def restored(tree: str, like: Any, arrays: Mapping[str, numpy.ndarray]) -> Any:
 
 
 def on_host(leaf: Any) -> numpy.ndarray:
-    """A leaf as a NumPy array, row by row in memory as safetensors wants it; a Python number as JAX has it."""
+    """A leaf as a NumPy array in row-major order, as safetensors needs it; a Python number in the type JAX gives it."""
     if is_key(leaf):
         leaf = jax.random.key_data(leaf)
     return numpy.asarray(leaf if hasattr(leaf, "dtype") else jax.numpy.asarray(leaf), order="C")
@@ -131,39 +131,39 @@ def is_key(leaf: Any) -> bool:
 
 def owner_of(name: str) -> str:
     """What a tensor of this name belongs to."""
-    return "network" if "/" in name else "optimizer" if name.startswith("optimizer[") else "training"
+    return "network" if "/" in name else "optimizer" if name.startswith("optimizer[") else "training run"
 
 
 def differences(held: Mapping[str, numpy.ndarray], expected: Mapping[str, numpy.ndarray]) -> list[str]:
-    """In which tensors a checkpoint is not what is expected, in words."""
+    """The tensors in which a checkpoint differs from what is expected, in words."""
     found = []
     for name, array in expected.items():
         other = held.get(name)
         if other is None:
             found.append(f"it lacks {quote(name)}")
         elif other.shape != array.shape:
-            found.append(f"{quote(name)} is {other.shape} there and {array.shape} here")
+            found.append(f"{quote(name)} is {other.shape} instead of {array.shape}")
         elif other.dtype != array.dtype:
-            found.append(f"{quote(name)} is {other.dtype} there and {array.dtype} here")
-    return found + [f"it has {quote(name)} besides" for name in held if name not in expected]
+            found.append(f"{quote(name)} is {other.dtype} instead of {array.dtype}")
+    return found + [f"it also has {quote(name)}" for name in held if name not in expected]
 
 
 def replaceable(path: Any) -> Path:
-    """The file to replace: a link stays, and what it leads to is replaced.
+    """The file to replace: a link is kept, and its target is replaced.
 
-    Raises OSError where something else is there, which a file in its place would take away: a folder, a device, a pipe.
+    Raises OSError if the path is something that a file must not replace: a folder, a device or a pipe.
     """
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if target.exists() and not target.is_file():
-        raise FileExistsError(errno.EEXIST, "it is a device or a pipe, and no file")
+        raise FileExistsError(errno.EEXIST, "it is a device or a pipe, not a file")
     return target
 
 
 def replace(target: Path, content: bytes) -> None:
-    """Put a file in the place of another in one step, once all of it is on the disk."""
-    partial = target.with_name(f".{token_hex(8)}.partial")  # another one in each run and on each host, and short
+    """Replace a file by another in one step, once all of the new one is on the disk."""
+    partial = target.with_name(f".{token_hex(8)}.partial")  # short, and unique to a run and a host
     try:
         with open(partial, "wb") as file:
             file.write(content)

@@ -1,4 +1,4 @@
-"""The optimizers of training, which are optax's: by name those whose cost is counted, or any other of its own."""
+"""The optimizers of training, which are those of optax: by name if their cost is counted, or any other as an object."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from paramcount.errors import ArgumentError, needs, quote
 
 
 def optimizer(given: Any, learning_rate: Any = None) -> Any:
-    """An optax transformation from a name (`sgd`, `momentum` of 0.9, `adam`) and its learning rate, or from itself.
+    """An optax transformation, from a name (`sgd`, `momentum` of 0.9, `adam`) and a learning rate, or itself.
 
-    The rate of a name is a number or a schedule, 0.01 where none is given. Raises ArgumentError for what is neither,
-    and for a rate beside a transformation, which has its own; MissingPackageError without optax.
+    The learning rate is a number or a schedule, by default 0.01. Raises ArgumentError for anything else, and for a
+    learning rate given with a transformation, which already has one; MissingPackageError if optax is not installed.
 
     >>> optimizer("adam", 1e-3).init({"w": 0.0})[0].count.item()
     0
@@ -22,22 +22,22 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
         import optax
     if isinstance(given, str):
         if given not in OPTIMIZERS:
-            hint = f"one of {', '.join(OPTIMIZERS)}; or, in Python, any transformation of optax"
+            hint = f"one of {', '.join(OPTIMIZERS)}; or, in Python, any optax transformation"
             raise ArgumentError(f"unknown optimizer {quote(given)}", hint, argument="optimizer")
         learning_rate = 0.01 if learning_rate is None else learning_rate
-        if getattr(learning_rate, "shape", None) == ():  # a number of NumPy or JAX
+        if getattr(learning_rate, "shape", None) == ():  # a NumPy or JAX scalar
             learning_rate = learning_rate.item()
         if not (callable(learning_rate) or is_rate(learning_rate)):
-            message = f"a learning rate is a positive number, or a schedule of optax, not {quote(learning_rate)}"
+            message = f"a learning rate must be a positive number or an optax schedule, not {quote(learning_rate)}"
             raise ArgumentError(message, argument="learning_rate")
         _, _, maker, settings = OPTIMIZERS[given]
         return getattr(optax, maker)(learning_rate, **settings)
     if not (hasattr(given, "init") and hasattr(given, "update")):
-        hint = "a name, or a transformation of optax, e.g. optax.adamw(1e-3)"
-        raise ArgumentError(f"{quote(repr(given))} is no optimizer", hint, argument="optimizer")
+        hint = "give a name, or an optax transformation, e.g. optax.adamw(1e-3)"
+        raise ArgumentError(f"{quote(repr(given))} is not an optimizer", hint, argument="optimizer")
     if learning_rate is not None:
-        hint = "leave `learning_rate` out, or give the optimizer's name"
-        raise ArgumentError("the optimizer has a learning rate of its own", hint, argument="learning_rate")
+        hint = "leave out `learning_rate`, or give the optimizer by name"
+        raise ArgumentError("the optimizer already has a learning rate", hint, argument="learning_rate")
     return given
 
 

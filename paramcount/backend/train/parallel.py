@@ -1,6 +1,6 @@
-"""Synchronous data parallelism: a batch's examples lie on several devices, all tensors on each of them.
+"""Synchronous data parallelism: a batch is divided over several devices, and all tensors are replicated on each.
 
-The program is that of one device. XLA splits it, and sums gradients, losses and batch statistics over the devices.
+The program is that for one device. XLA partitions it, and sums gradients, losses and batch statistics over the devices.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from paramcount.errors import ArgumentError, quote
 
 
 class Devices:
-    """Some devices in a row, over which batches are split; of several processes, each holds as many.
+    """A row of devices over which batches are split; each of several processes has the same number of them.
 
-    Raises ArgumentError for a number that is none, for more than there are, and for one that processes don't divide.
+    Raises ArgumentError if the number is not valid, is more than there are, or is not divisible by the processes.
 
     >>> len(Devices(1).replicated(jax.numpy.ones(4)).addressable_shards)
     1
@@ -29,16 +29,16 @@ class Devices:
             raise ArgumentError(message, argument="devices")
         there, processes = jax.devices(), jax.process_count()
         if number % processes:
-            hint = f"each holds as many: give a multiple of {processes}"
+            hint = f"give a multiple of {processes}: each has the same number"
             raise ArgumentError(f"devices={number} cannot be divided by {processes} processes", hint)
         each = number // processes
         chosen = [device for process in range(processes) for device in of_process(there, process)[:each]]
         if len(chosen) < number:
             flag = f"XLA_FLAGS=--xla_force_host_platform_device_count={each}"
-            hint = f"{flag} in the environment makes as many of a processor" if there[0].platform == "cpu" else ""
+            hint = f"{flag} in the environment splits a CPU into that many" if there[0].platform == "cpu" else ""
             found = f"JAX finds {len(there)} ({there[0].platform})"
-            where = f" in {processes} processes, and each must hold {each}" if processes > 1 else ""
-            raise ArgumentError(f"{number} devices are asked for, and {found}{where}", hint)
+            where = f" in {processes} processes, and each needs {each}" if processes > 1 else ""
+            raise ArgumentError(f"{number} devices are requested, but {found}{where}", hint)
         self.number = number
         self.threads = number > 1 and chosen[0].platform == "cpu"
         mesh = Mesh(chosen, ("batch",))
@@ -46,30 +46,30 @@ class Devices:
         self.everywhere = NamedSharding(mesh, PartitionSpec())
 
     def batch(self, x: Any, y: Any) -> tuple[Any, Any]:
-        """A batch with each device's part on it. Raises ArgumentError where the devices don't divide it."""
+        """A batch with each part on its device. Raises ArgumentError if it cannot be divided by the devices."""
         if length(x) % self.number:
-            hint = "choose a batch that they divide, and drop a last one that is shorter"
+            hint = "choose a batch size that is divisible, and drop a shorter last batch"
             raise ArgumentError(f"a batch of {length(x)} cannot be divided by {self.number} devices", hint)
         return self.shared((x, y), self.split)
 
     def scored(self, batch: tuple[Any, Any]) -> tuple[Any, Any]:
-        """A batch to score: divided where that is possible, else whole on every device."""
+        """A batch to score: divided if possible, else replicated on every device."""
         sharding = self.everywhere if length(batch[0]) % self.number else self.split
         return self.shared(batch, sharding)
 
     def shared(self, batch: Any, sharding: NamedSharding) -> Any:
-        """A batch where it belongs; a single device gets it with the call of a step, which takes less time."""
+        """A batch placed on its devices; a single device receives it with the call of a step, which is faster."""
         return batch if self.number == 1 else jax.tree.map(lambda array: self.placed(array, sharding), batch)
 
     def replicated(self, tree: Any) -> Any:
-        """Arrays as they are, on every device."""
+        """Arrays replicated on every device."""
         return jax.tree.map(lambda array: self.placed(array, self.everywhere), tree)
 
     def settled(self, results: Any) -> Any:
-        """Results, waited for where the devices are threads of a processor.
+        """Results, waited for if the devices are threads of a CPU.
 
-        They have a pool of few threads in common. With a second program on its way, those that wait in an all-reduce of
-        the first can take all of them, and XLA gives up.
+        These share a small thread pool. If a second program is already queued, the threads that wait in an all-reduce
+        of the first can occupy the whole pool, and XLA gives up.
         """
         return jax.block_until_ready(results) if self.threads else results
 

@@ -1,4 +1,4 @@
-"""The progress line of an epoch, which is tqdm's: rate, loss, time left. Quiet where stderr is no terminal."""
+"""The progress line of an epoch, by tqdm: rate, loss, time left. Silent if stderr is not a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy
 
 from paramcount.errors import needs
 
-REFRESH = 0.2  # seconds; to show a loss, the device must have come to it
+REFRESH = 0.2  # seconds; showing a loss waits until the device has computed it
 
 
 class Progress:
@@ -34,7 +34,7 @@ class Progress:
             self.bar.close()
 
     def advance(self, steps: int, losses: Any) -> None:
-        """So many steps are done, with these losses."""
+        """Count `steps` more steps as done, with their losses."""
         if self.bar is None or self.bar.disable:
             return
         now = perf_counter()

@@ -1,4 +1,4 @@
-"""What data parallelism sums over the devices in one step: as a compiled program says, and as predicted."""
+"""What data parallelism sums over the devices in one step: as read from the compiled program, and as predicted."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 def all_reduce_bytes(program: str) -> int | None:
     """The bytes that one device's compiled program sums over all devices, read from its text (XLA's HLO).
 
-    Those of a loop's body count once for each time it runs. None where that cannot be said: a loop whose number of
-    passes XLA does not know, branches, or a type without a size.
+    Those of a loop's body count once for each iteration. None if they cannot be determined: a loop whose number of
+    iterations XLA does not know, branches, or a type without a size.
 
     >>> all_reduce_bytes('''
     ... ENTRY %main (a: f32[784,10], b: f32[]) -> (f32[784,10], f32[]) {
@@ -43,11 +43,11 @@ def all_reduce_bytes(program: str) -> int | None:
 
 
 class UnknownError(Exception):
-    """A program does not say how many bytes it sums."""
+    """The bytes that a program sums cannot be read from it."""
 
 
 def summed(name: str, computations: dict[str, list[str]]) -> int:
-    """The bytes that a computation sums, with all that it calls."""
+    """The bytes that a computation sums, including all computations that it calls."""
     total = 0
     for line in computations.get(name, ()):
         found = INSTRUCTION.match(line)
@@ -57,7 +57,7 @@ def summed(name: str, computations: dict[str, list[str]]) -> int:
         if operation in ("all-reduce", "all-reduce-start"):
             total += size(result)
             continue
-        if operation.endswith("-done"):  # it may name again what its start has called
+        if operation.endswith("-done"):  # it may repeat the call of its start
             continue
         branches = [each.strip(" %") for names in BRANCHES.findall(rest) for each in names.split(",")]
         inner = sum(summed(called, computations) for called in [*CALLED.findall(rest), *branches])
@@ -85,10 +85,10 @@ def size(result: str) -> int:
 
 
 def batch_statistics(graph: Graph) -> int:
-    """The numbers that batch norms sum over the devices in a step, each time one runs.
+    """The numbers that batch norms sum over the devices in a step, counted each time one runs.
 
-    Of each channel it is 2, the mean and the variance; where a trainable parameter is upstream, 3 more: the gradient by
-    the variance, and the gradient by the mean in two parts, from what is normalized and from the variance.
+    Each channel has 2, the mean and the variance, and 3 more if a trainable parameter is upstream: the gradient of the
+    variance, and that of the mean in two parts, through the normalized values and through the variance.
 
     >>> from paramcount.graph.network import Network
     >>> from paramcount.layers.batch_norm import BatchNorm

@@ -1,4 +1,4 @@
-"""What came of a training: the trained tensors, every epoch's figures, and how fast it went."""
+"""The result of a training run: the trained tensors, the figures of every epoch, and the speed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from paramcount.numbers.units import decimal
 
 
 class Epoch(NamedTuple):
-    """One pass over the data. `train` and `test` are scores after it, from 0 to 1; None where none was asked for.
+    """One pass over the data. `train` and `test` are scores after it, from 0 to 1; None without a metric or data.
 
-    `loss` is the mean over the examples as they were trained; `seconds` are those of training alone, not of scoring.
+    `loss` is the mean over the examples as they were trained on; `seconds` is the time of training, without scoring.
     """
 
     number: int
@@ -32,10 +32,10 @@ class Epoch(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """The bytes of one step that are summed over the devices: those of the compiled program, and as predicted.
+    """The bytes that one step sums over the devices: as read from the compiled program, and as predicted.
 
-    Predicted are 4 bytes for each trained number's gradient, for the loss, and for the batch norms' `statistics`: of
-    each channel 5, or 2 where nothing that is trained is upstream. `compiled` is None where the program does not say.
+    The prediction is 4 bytes for each trained element's gradient, for the loss, and for the batch norms' `statistics`:
+    5 per channel, or 2 if nothing upstream is trained. `compiled` is None if the program does not say.
     """
 
     devices: int
@@ -49,7 +49,7 @@ class Reduction(NamedTuple):
 
     @property
     def ring(self) -> int | None:
-        """The bytes that each device sends where they stand in a ring: 2 (n - 1) / n of what is summed."""
+        """The bytes that each device sends in a ring all-reduce: 2 (n - 1) / n of what is summed."""
         return None if self.compiled is None else 2 * (self.devices - 1) * self.compiled // self.devices
 
     def __str__(self) -> str:
@@ -65,8 +65,8 @@ class Reduction(NamedTuple):
 class Training:
     """A trained network. `params` and `buffers` are arrays by path and name, as `Network.apply` takes them.
 
-    `flops` are those of one example's step of training, as counted. `peak` is this machine's fastest matrix product in
-    FLOP/s, where it was measured. The first `resumed` epochs were of earlier runs. `str()` is a summary.
+    `flops` is the count of one training step for one example. `peak` is the rate of this machine's fastest matrix
+    product in FLOP/s, if it was measured. The first `resumed` epochs belong to earlier runs. `str()` is a summary.
     """
 
     name: str
@@ -80,12 +80,12 @@ class Training:
 
     @property
     def rate(self) -> float | None:
-        """The FLOP/s of this run's fastest epoch, by the counted FLOPs; None where it had none."""
+        """The FLOP/s of this run's fastest epoch, by the counted FLOPs; None if the run had no epoch."""
         own = self.epochs[self.resumed :]
         return max((self.flops * each.examples / each.seconds for each in own if each.seconds), default=None)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write parameters and buffers to a safetensors file, as `load_checkpoint` reads it; raises ArgumentError."""
+        """Write parameters and buffers to a safetensors file, which `load_checkpoint` reads; raises ArgumentError."""
         from paramcount.backend.train.checkpoint import save
 
         save(path, {"params": self.params, "buffers": self.buffers}, {})

@@ -1,4 +1,4 @@
-"""Where a training begins: first values of the tensors, or all that an earlier run left in its checkpoint."""
+"""Where training starts: initial values of the tensors, or everything an earlier run left in its checkpoint."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from paramcount.graph.tree import Graph
 
 
 def first_values(graph: Graph, init: Any, seed: int) -> tuple[Tensors, Tensors]:
-    """Parameters and buffers before training: the usual values, or those of `init` in their place.
+    """Parameters and buffers before training: the default initial values, or those of `init` in their place.
 
-    Raises ArgumentError for a tensor that the network has not, for one of other sizes, and for what is none.
+    Raises ArgumentError for a tensor that the network does not have, or a value of another shape or type.
     """
     params, buffers = initialize(graph, seed)
     if callable(init):
@@ -39,12 +39,12 @@ def first_values(graph: Graph, init: Any, seed: int) -> tuple[Tensors, Tensors]:
                 continue
             array = jnp.asarray(array_of(value))
             if jnp.iscomplexobj(array):
-                message = f"the first value of {quote(place)} is of real numbers, not {array.dtype}"
+                message = f"the initial value of {quote(place)} must be real, not {array.dtype}"
                 raise ArgumentError(message, argument="init")
             if not jnp.issubdtype(array.dtype, jnp.floating):
                 array = array.astype(jnp.float32)
             if array.shape != home[name].shape:
-                message = f"the first value of {quote(place)} has the sizes {array.shape}, not {home[name].shape}"
+                message = f"the initial value of {quote(place)} has shape {array.shape}, not {home[name].shape}"
                 raise ArgumentError(message, argument="init")
             home[name] = array
     return params, buffers
@@ -53,36 +53,36 @@ def first_values(graph: Graph, init: Any, seed: int) -> tuple[Tensors, Tensors]:
 def by_path(init: Any) -> Any:
     """The items of a mapping; raises ArgumentError for anything else."""
     if not isinstance(init, Mapping):
-        hint = 'e.g. {"dense0": {"weight": array}}, or the first of the two that `network.init()` gives'
-        message = f"`init` is arrays by path and name, or a function, and not {quote(type(init).__name__)}"
+        hint = 'e.g. {"dense0": {"weight": array}}, or the first result of `network.init()`'
+        message = f"`init` must be arrays by path and name, or a function, not {quote(type(init).__name__)}"
         raise ArgumentError(message, hint, argument="init")
     return init.items()
 
 
 def check_writable(checkpoint: Any) -> None:
-    """Raises ArgumentError where no checkpoint could be written, while there is nothing to lose yet."""
+    """Raises ArgumentError if a checkpoint could not be written, before any work that would be lost."""
     with needs("a checkpoint"):
         import safetensors  # noqa: F401
     if not isinstance(checkpoint, (str, os.PathLike)):
-        raise ArgumentError(f"`checkpoint` is the path of a file, not {quote(repr(checkpoint))}", argument="checkpoint")
+        raise ArgumentError(f"`checkpoint` must be a path, not {quote(repr(checkpoint))}", argument="checkpoint")
     try:
-        TemporaryFile(dir=replaceable(checkpoint).parent).close()  # beside it, as it will be
+        TemporaryFile(dir=replaceable(checkpoint).parent).close()  # in the folder where it will be written
     except (OSError, ValueError) as error:  # ValueError: a null character
         reason = error.strerror if isinstance(error, OSError) else error
         raise ArgumentError(f"{quote(checkpoint)} cannot be written: {reason}", argument="checkpoint") from error
 
 
 def check_unused(checkpoint: Any) -> None:
-    """Raises ArgumentError where a file is there already, which the first epoch would replace."""
+    """Raises ArgumentError if the file already exists, since the first epoch would replace it."""
     if os.path.isfile(checkpoint):
-        hint = "`resume` goes on with it; to start anew, remove it or give another name"
-        raise ArgumentError(f"there is a checkpoint {quote(checkpoint)} already", hint, argument="checkpoint")
+        hint = "`resume` continues from it; to start again, remove it or give another name"
+        raise ArgumentError(f"there is already a checkpoint {quote(checkpoint)}", hint, argument="checkpoint")
 
 
 def load_checkpoint(path: str | os.PathLike[str], network: Network) -> tuple[Tensors, Tensors]:
-    """The parameters and buffers in a checkpoint, as `network.init()` gives them and `apply` takes them.
+    """The parameters and buffers in a checkpoint, as `network.init()` returns them and `apply` takes them.
 
-    Raises ArgumentError where there is no such file, or it is of another network.
+    Raises ArgumentError if there is no such file, or it belongs to another network.
 
     >>> from tempfile import TemporaryDirectory
     >>> from paramcount.layers.dense import Dense
@@ -100,15 +100,15 @@ def load_checkpoint(path: str | os.PathLike[str], network: Network) -> tuple[Ten
 
 
 def keep(checkpoint: Any, state: State, seed: int, optimizer: str, epochs: tuple[Epoch, ...]) -> None:
-    """Write all that a later run needs to go on as this one would."""
+    """Write everything that a later run needs to continue as this one would."""
     held = {"frozen": json.dumps(frozen(state)), "epochs": json.dumps(epochs)}
     save(checkpoint, trees(state), {"seed": str(seed), "optimizer": optimizer, **held})
 
 
 def resumed(checkpoint: Any, graph: Graph, state: State, seed: int, optimizer: str) -> tuple[State, tuple[Epoch, ...]]:
-    """The state and the epochs of a checkpoint, of the form of a state at the start.
+    """The state and the epochs in a checkpoint, with the structure of the given initial state.
 
-    Raises ArgumentError where the checkpoint is of another network, optimizer or seed, or froze other tensors.
+    Raises ArgumentError if the checkpoint belongs to another network, optimizer or seed, or has other frozen tensors.
     """
     arrays, meta = load(checkpoint)
     try:
@@ -116,17 +116,17 @@ def resumed(checkpoint: Any, graph: Graph, state: State, seed: int, optimizer: s
         before = meta["optimizer"]
         others = set(json.loads(meta["frozen"])) ^ set(frozen(state))
     except (KeyError, ValueError, TypeError) as error:
-        raise ArgumentError(f"{quote(checkpoint)} is no checkpoint of a training") from error
+        raise ArgumentError(f"{quote(checkpoint)} is not a checkpoint of a training run") from error
     if found != seed:
-        hint = f"the order of the data would be another one; give the seed {found}"
-        raise ArgumentError(f"{quote(checkpoint)} is of a training with the seed {found}, not {seed}", hint)
+        hint = f"the order of the data would differ; use the seed {found}"
+        raise ArgumentError(f"{quote(checkpoint)} was trained with the seed {found}, not {seed}", hint)
     if before != optimizer:
-        message = f"{quote(checkpoint)} is of a training by {before}, not by {optimizer}"
-        raise ArgumentError(message, "give the optimizer as it was", argument="optimizer")
-    restore(arrays, {"params": state.all_params, "buffers": state.buffers})  # of another network, all would differ
+        message = f"{quote(checkpoint)} was trained with {before}, not with {optimizer}"
+        raise ArgumentError(message, "use the same optimizer", argument="optimizer")
+    restore(arrays, {"params": state.all_params, "buffers": state.buffers})  # for another network, all would differ
     if others:
-        message = f"{quote(checkpoint)} is of a training that did not freeze the same: {quote(min(others))} differs"
-        raise ArgumentError(message, "give `freeze` as it was", argument="freeze")
+        message = f"{quote(checkpoint)} was trained with other frozen tensors: {quote(min(others))} differs"
+        raise ArgumentError(message, "use the same `freeze`", argument="freeze")
     whole = restore(arrays, trees(state))
     params, kept = split(graph, whole.pop("params"))
     return State(params, kept, **whole), epochs

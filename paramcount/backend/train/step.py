@@ -1,4 +1,4 @@
-"""One step of training as a compiled function: the network on a batch, its loss, the gradient, the update."""
+"""One training step as a compiled function: the network on a batch, its loss, the gradient, the update."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Loss = Callable[[Any, Any], Any]
 
 
 class State(NamedTuple):
-    """All that a step changes. `params` are those that are trained, `kept` the frozen ones.
+    """Everything that a step changes. `params` are the trained parameters, `kept` the frozen ones.
 
-    `earlier` are the parameters before the last updates, the newest first, where gradients arrive late.
+    `earlier` are the parameters before the last updates, newest first, for stale gradients.
     """
 
     params: Tensors
@@ -39,11 +39,11 @@ class State(NamedTuple):
 
 
 class Step:
-    """The step of a network: `step(state, x, y)` gives the next state and the batch's loss.
+    """The training step of a network: `step(state, x, y)` returns the next state and the batch's loss.
 
-    `loss(outputs, y)` gives a number, or one for each example, of which the mean is taken. `transform(x)` makes the
-    network's inputs of the batch's. Each step's random numbers follow from the seed and the step's number alone.
-    `placed` is where all that comes out lies: on each of the devices.
+    `loss(outputs, y)` returns a number, or one for each example, whose mean is taken. `transform(x)` makes the
+    network's inputs from the batch's. Each step's random numbers depend only on the seed and the step's number.
+    `placed` is the sharding of all results: replicated on each of the devices.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Step:
         self.several = jax.jit(self.run_each, donate_argnums=0)
 
     def start(self, params: Tensors, buffers: Tensors, staleness: int = 0) -> State:
-        """The state before the first step, in memory of its own: a step takes it from its state."""
+        """The state before the first step, as a copy, since a step donates the memory of its state."""
         trained, kept = split(self.graph, params)
         state = State(trained, kept, buffers, self.optimizer.init(trained), jnp.int32(0), (trained,) * staleness)
         return jax.tree.map(partial(jnp.array, copy=True), state)
@@ -74,7 +74,7 @@ class Step:
         differentiate = jax.value_and_grad(self.loss_of, has_aux=True)
         (loss, buffers), gradient = differentiate(read, state.kept, state.buffers, x, y, key)
 
-        def loss_at(params: Tensors) -> Any:  # for optimizers that look along a line
+        def loss_at(params: Tensors) -> Any:  # for optimizers with a line search
             return self.loss_of(params, state.kept, state.buffers, x, y, key)[0]
 
         known = {"value": loss, "grad": gradient, "value_fn": loss_at}
@@ -85,7 +85,7 @@ class Step:
         return State(params, state.kept, buffers, optimizer, state.step + 1, earlier), loss
 
     def run_each(self, state: State, xs: Any, ys: Any) -> tuple[State, Any]:
-        """A step on each of several batches, which lie along a further first axis; their losses."""
+        """A step on each of several batches, stacked along a new first axis; returns their losses too."""
         return jax.lax.scan(lambda state, batch: self.run(state, *batch), state, (xs, ys))
 
     def loss_of(self, params: Tensors, kept: Tensors, buffers: Tensors, x: Any, y: Any, key: Any) -> tuple[Any, Any]:
@@ -95,9 +95,9 @@ class Step:
 
 
 class Scorer:
-    """How well a network does: the mean over examples of `metric(outputs, y)`, in inference.
+    """The score of a network: the mean over examples of `metric(outputs, y)`, in inference.
 
-    `settled` gets each batch's score while it is computed, and may wait for it.
+    `settled` receives each batch's score while it is being computed, and may wait for it.
     """
 
     def __init__(
@@ -124,18 +124,18 @@ class Scorer:
 
 
 def number(value: Any, name: str) -> Any:
-    """A loss or a score as one number, the mean of several. Raises ArgumentError for what is no number."""
+    """A loss or a score as one number, the mean of several. Raises ArgumentError if it is not numeric."""
     if not isinstance(value, (jax.Array, numpy.ndarray, numpy.number, int, float)) or jnp.iscomplexobj(value):
-        hint = "a real number, or an array with one for each example"
-        raise ArgumentError(f"`{name}` must give numbers, not {type(value).__name__}", hint, argument=name)
+        hint = "return a real number, or an array with one for each example"
+        raise ArgumentError(f"`{name}` must return numbers, not {type(value).__name__}", hint, argument=name)
     return jnp.mean(value)
 
 
 def length(arrays: Any) -> int:
-    """The examples of a batch. Raises ArgumentError where its arrays disagree."""
+    """The number of examples in a batch. Raises ArgumentError if its arrays disagree."""
     lengths = sorted({len(leaf) if getattr(leaf, "ndim", 0) else 0 for leaf in jax.tree.leaves(arrays)})
     if len(lengths) != 1 or 0 in lengths:
         found = " and ".join(map(str, lengths)) or "none"
-        hint = "their first axis is the examples', at least one"
-        raise ArgumentError(f"the arrays of a batch must have one length, and not {found}", hint)
+        hint = "their first axis counts the examples, at least one"
+        raise ArgumentError(f"the arrays of a batch must have one common length, not {found}", hint)
     return lengths[0]

@@ -1,4 +1,4 @@
-"""Training a network on batches: epochs of steps, scores after each, checkpoints that a later run goes on from."""
+"""Training a network on batches: epochs of steps, scores after each, checkpoints from which a later run continues."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ def train(
     on_epoch: Callable[[Epoch], None] | None = None,
     progress: bool = False,
 ) -> Training:
-    """Train a network in JAX on batches of inputs and targets, `(x, y)`, and give the trained tensors.
+    """Train a network in JAX on batches of inputs and targets, `(x, y)`, and return the trained tensors.
 
-    `batches` is any iterable of arrays with a leading axis (of NumPy, PyTorch or JAX), begun anew each epoch; where it
-    has a method `epoch(number)`, that gives the epoch's. `x` is one array, or several by the names of the inputs.
+    `batches` is any iterable of arrays with a leading axis (NumPy, PyTorch or JAX), iterated over in each epoch; if it
+    has a method `epoch(number)`, that yields the batches. `x` is one array, or several by the names of the inputs.
 
-    `loss(outputs, y)` is a number, or an array of which the mean is taken; by default the softmax cross entropy of
-    class numbers or dense labels, scored by accuracy. Another loss is scored by `metric(outputs, y)`, whose mean over
-    the batches, weighted by their examples, is the score. `test` are batches to score only. `optimizer` is a name (sgd,
-    momentum, adam) with a learning rate or a schedule (0.01), or any transformation of optax, which has its own. `init`
-    gives first values: arrays by path and name, or a function of path, name and sizes, whose None leaves the usual
+    `loss(outputs, y)` is a number, or an array whose mean is taken; by default the softmax cross entropy of class
+    numbers or dense labels, scored by accuracy. Another loss is scored by `metric(outputs, y)`, whose mean over the
+    batches, weighted by their examples, is the score. `test` are batches to score only. `optimizer` is a name (sgd,
+    momentum, adam) with a learning rate or a schedule (0.01), or any optax transformation, which has its own. `init`
+    gives initial values: arrays by path and name, or a function of path, name and shape, where None keeps the default
     value. `transform(x)` makes the network's inputs, inside the compiled step. `freeze` is as in `count`.
 
     With `devices`, each batch is divided over that many. With `staleness` n, every gradient is taken at the parameters
-    of n updates ago: a simulation of workers that train asynchronously. After each epoch all is written to the file
-    `checkpoint`, which must be new, and `resume` goes on from there to the same result. `on_epoch` is told of each
-    epoch; `progress` shows a line.
+    of n updates ago: a simulation of workers that train asynchronously. After each epoch everything is written to the
+    file `checkpoint`, which must be new, and `resume` continues from there to the same result. `on_epoch` is called
+    after each epoch; `progress` shows a line.
 
-    Raises ArgumentError for what does not fit, ShapeError for batches of other sizes, and CheckError when the loss is
-    no number any more. Needs optax; with a checkpoint, safetensors; with progress, tqdm.
+    Raises ArgumentError for wrong arguments, ShapeError for batches of other shapes, and CheckError if the loss is not
+    finite any more. Needs optax; with a checkpoint, safetensors; with progress, tqdm.
 
     >>> x = numpy.eye(4, dtype=numpy.float32)
     >>> from paramcount.layers.dense import Dense
@@ -87,12 +87,12 @@ def train(
     if test is not None:
         check_batches("test", test, epochs)
         if metric is None:
-            raise ArgumentError("nothing tells how to score `test`", "give a metric beside the loss", argument="metric")
+            raise ArgumentError("`test` cannot be scored", "give a metric along with the loss", argument="metric")
     flops = count(network, train=True, freeze=freeze).train_flops
     graph = training_graph(network, freeze)
     if loss is softmax_cross_entropy and len(graph.outputs) > 1:
         names = ", ".join(map(quote, graph.outputs))
-        hint = f"give a `loss(outputs, y)` of a mapping with {names}"
+        hint = f"give a `loss(outputs, y)` that takes a mapping with {names}"
         raise ArgumentError("the network has several outputs", hint, argument="loss")
     held = Devices(devices)
     step = Step(graph, loss, optimizer_of(optimizer, learning_rate), transform, seed, held.everywhere)
@@ -114,7 +114,7 @@ def train(
         mean, examples = trainer.epoch(of_epoch(batches, number), Progress(progress, number, epochs, batches))
         seconds = perf_counter() - began
         if not isfinite(mean):
-            hint = "a smaller learning rate, inputs of another scale, or labels that the loss can take"
+            hint = "try a smaller learning rate, inputs of another scale, or labels that the loss accepts"
             raise CheckError(f"the loss of epoch {number} is {mean}; nothing was written", hint)
         train_score = None if isinstance(batches, Iterator) else trainer.score(batches, number)
         done = (*done, Epoch(number, mean, train_score, trainer.score(test, number), seconds, examples))
@@ -128,24 +128,24 @@ def train(
 
 
 def check_batches(name: str, batches: Any, epochs: int) -> None:
-    """Raises ArgumentError for what cannot be gone through, or not often enough."""
+    """Raises ArgumentError for batches that cannot be iterated over, or not often enough."""
     if isinstance(batches, (Mapping, str)) or not isinstance(batches, Iterable):
-        hint = "Batches(x, y, 128) makes them of arrays"
-        raise ArgumentError(f"`{name}` are pairs (x, y), not {quote(type(batches).__name__)}", hint, argument=name)
+        hint = "Batches(x, y, 128) makes them from arrays"
+        raise ArgumentError(f"`{name}` must be pairs (x, y), not {quote(type(batches).__name__)}", hint, argument=name)
     if isinstance(batches, Iterator) and epochs > 1:
-        hint = "give a list of them, or one epoch"
-        raise ArgumentError(f"`{name}` can be gone through only once", hint, argument=name)
+        hint = "give a list of them, or train for one epoch"
+        raise ArgumentError(f"`{name}` can be iterated over only once", hint, argument=name)
 
 
 def check_functions(**functions: Any) -> None:
-    """Raises ArgumentError for what cannot be called; all but the loss may be None."""
+    """Raises ArgumentError for arguments that are not callable; all but the loss may be None."""
     for name, function in functions.items():
         if not callable(function) and (function is not None or name == "loss"):
-            raise ArgumentError(f"`{name}` is a function, not {quote(repr(function))}", argument=name)
+            raise ArgumentError(f"`{name}` must be a function, not {quote(repr(function))}", argument=name)
 
 
 def whole(name: str, given: Any, at_least: int) -> None:
-    """Raises ArgumentError for what is no whole number, or too small."""
+    """Raises ArgumentError unless the argument is a whole number, and large enough."""
     if not isinstance(given, (int, numpy.integer)) or isinstance(given, bool) or given < at_least:
         message = f"{name} must be a whole number of at least {at_least}, not {quote(given)}"
         raise ArgumentError(message, argument=name)

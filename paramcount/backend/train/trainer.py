@@ -1,4 +1,4 @@
-"""A training under way: epochs of steps on the devices that they run on, and scores of what came of them."""
+"""A training run in progress: epochs of steps on their devices, and scores of the results."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from paramcount.backend.train.step import Scorer, State, Step, length
 from paramcount.errors import ArgumentError
 from paramcount.graph.tree import leaves
 
-LIGHT = 10**9  # FLOPs: to start a program of fewer takes a notable part of its time
+LIGHT = 10**9  # FLOPs: for fewer, starting a program takes a notable part of its time
 TOGETHER = 16  # light steps in one program
 
 
 class Trainer:
-    """A training under way: the state, and the steps that change it on the devices they run on."""
+    """A training run in progress: the state, and the steps that change it on their devices."""
 
     def __init__(self, step: Step, scorer: Scorer | None, devices: Devices, state: State, flops: int) -> None:
         self.step = step
@@ -36,10 +36,10 @@ class Trainer:
         slow = any(leaf.node.layer.slow_in_loops for leaf in leaves(step.graph))
         self.loops = devices.number == 1 and not slow
         self.lookups = [] if step.transform else tokens_of(step.graph)
-        self.batch: Any = None  # the abstract first one, where several devices share it
+        self.batch: Any = None  # the abstract first one, if several devices share it
 
     def epoch(self, batches: Iterator[Any], progress: Progress) -> tuple[float, int]:
-        """Take a step on every batch; the mean loss over the examples, and their number."""
+        """Take a step on every batch; return the mean loss over the examples, and their number."""
         losses, sizes = [], []
         with progress:
             for group in self.groups(self.checked(batches)):
@@ -52,7 +52,7 @@ class Trainer:
         return float(numpy.average(numpy.array(values, numpy.float64), weights=sizes)), sum(sizes)
 
     def steps(self, group: list[tuple[Any, Any]]) -> Any:
-        """Take a step on each batch of a group; their losses."""
+        """Take a step on each batch of a group; return their losses."""
         if len(group) > 1:
             self.state, losses = self.step.several(self.state, *jax.tree.map(lambda *each: numpy.stack(each), *group))
             return losses
@@ -63,7 +63,7 @@ class Trainer:
         return loss
 
     def groups(self, batches: Iterator[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]]:
-        """The batches, light ones of the same sizes together where there are enough."""
+        """The batches in groups: light ones of the same shapes together, if there are enough."""
         group: list[tuple[Any, Any]] = []
         for batch in batches:
             if group and form(batch) != form(group[0]):
@@ -77,17 +77,17 @@ class Trainer:
         yield from ([each] for each in group)
 
     def score(self, batches: Any, number: int) -> float | None:
-        """The score of the network as it stands; None where none is asked for."""
+        """The current score of the network; None without batches or a metric."""
         if batches is None or self.scorer is None:
             return None
         return self.scorer(self.state, map(self.devices.scored, self.checked(of_epoch(batches, number))))
 
     def checked(self, batches: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-        """The batches. Raises ArgumentError for arrays of several lengths, and for unknown tokens and classes."""
+        """The batches. Raises ArgumentError for arrays of different lengths, and for unknown tokens and classes."""
         output = next(iter(self.step.graph.outputs.values())).shape.sizes
         for x, y in batches:
             length((x, y))
-            check_tokens(self.lookups, x)  # of these the compiled step could not complain
+            check_tokens(self.lookups, x)  # the compiled step could not raise an error for these
             if self.step.loss is softmax_cross_entropy and numpy.ndim(y) == len(output):
                 check_labels(y, output[-1])
             yield x, y
@@ -104,9 +104,9 @@ class Trainer:
 
 
 def of_epoch(batches: Any, number: int) -> Iterator[tuple[Any, Any]]:
-    """The batches of an epoch, whose order may be its own, as pairs of NumPy's arrays.
+    """The batches of an epoch, whose order may differ from others', as pairs of NumPy arrays.
 
-    JAX reads them later, so they are copied where another loader may fill the same memory with its next batch.
+    JAX reads them later, so they are copied if the loader may fill the same memory with its next batch.
     """
     pairs = map(as_numpy, batches.epoch(number) if callable(getattr(batches, "epoch", None)) else batches)
     ours = isinstance(batches, (Batches, TorchBatches))
@@ -114,7 +114,7 @@ def of_epoch(batches: Any, number: int) -> Iterator[tuple[Any, Any]]:
 
 
 def form(batch: tuple[Any, Any]) -> Any:
-    """The sizes and types of a batch's arrays."""
+    """The shapes and types of a batch's arrays."""
     return jax.tree.map(lambda array: (array.shape, array.dtype), batch)
 
 

@@ -80,7 +80,7 @@ def test_files_of_a_folder_may_differ_in_their_endings(tmp_path):
     assert read_data(tmp_path).test.y.tolist() == [4]
 
 
-def test_what_is_unpacked_goes_first(tmp_path):
+def test_unpacked_files_take_precedence(tmp_path):
     write(tmp_path, train_images_gz=MORE_IMAGES, train_images_dash=IMAGES, train_labels_dot=LABELS)
     assert len(read_data(tmp_path).train.x) == 3
 
@@ -88,15 +88,15 @@ def test_what_is_unpacked_goes_first(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "is no idx file: it begins with `nothing`"),
-        (b"\x89PNG\r\n", "is no idx file: it begins with `89 50 4e 47`"),
-        (b"\0\0\x0a\x01\0\0\0\0", "is no idx file: it begins with `00 00 0a 01`"),
-        (IMAGES[:10], "is cut off: it ends among its 3 sizes"),
-        (IMAGES[:-1], "is cut off: 3 × 2 × 2 uint8 elements take 28 bytes, and it has 27"),
-        (IMAGES + b"\0", "is too long: 3 × 2 × 2 uint8 elements take 28 bytes, and it has 29"),
+        (b"", "is not an idx file: it begins with `nothing`"),
+        (b"\x89PNG\r\n", "is not an idx file: it begins with `89 50 4e 47`"),
+        (b"\0\0\x0a\x01\0\0\0\0", "is not an idx file: it begins with `00 00 0a 01`"),
+        (IMAGES[:10], "is cut off: it ends within its 3 sizes"),
+        (IMAGES[:-1], "is cut off: 3 × 2 × 2 uint8 elements take 28 bytes, but it has 27"),
+        (IMAGES + b"\0", "is too long: 3 × 2 × 2 uint8 elements take 28 bytes, but it has 29"),
         (idx((2**32 - 1,) * 200, ()), "is cut off"),
-        (idx((1,) * 65, (7,)), "is no array: maximum supported dimension"),
-        (idx((0, 2**32 - 1, 2**32 - 1), ()), "is no array: array is too big"),
+        (idx((1,) * 65, (7,)), "is not a valid array: maximum supported dimension"),
+        (idx((0, 2**32 - 1, 2**32 - 1), ()), "is not a valid array: array is too big"),
         (gzip.compress(IMAGES, mtime=0)[:-9], "is a damaged gzip file"),
         (gzip.compress(IMAGES, mtime=0)[:-8] + b"\0" * 8, "is a damaged gzip file"),
         (gzip.compress(IMAGES, mtime=0)[:10] + b"\xff" * 30, "is a damaged gzip file"),
@@ -112,14 +112,14 @@ def test_damaged_idx_files(tmp_path, content, said):
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"train_images_dash": IMAGES}, "there are no labels beside it\nhint: they are looked for as `train-labels-"),
-        ({"train_labels_gz": LABELS}, "there are no images beside it"),
+        ({"train_images_dash": IMAGES}, "there are no labels in its folder\nhint: their name must be `train-labels-"),
+        ({"train_labels_gz": LABELS}, "there are no images in its folder"),
         ({"train_images_gz": IMAGES, "train_labels_gz": LABELS, "test_labels_gz": MORE_LABELS}, "`t10k-images-idx3"),
-        ({"test_images_gz": MORE_IMAGES, "test_labels_gz": MORE_LABELS}, "holds a test set and no training set"),
-        ({"train_images_gz": IMAGES, "train_labels_gz": MORE_LABELS}, "-ubyte.gz` holds 3 examples, and "),
+        ({"test_images_gz": MORE_IMAGES, "test_labels_gz": MORE_LABELS}, "holds a test set but no training set"),
+        ({"train_images_gz": IMAGES, "train_labels_gz": MORE_LABELS}, "-ubyte.gz` holds 3 examples, but "),
         ({"train_images_gz": idx((0, 2, 2), ()), "train_labels_gz": idx((0,), ())}, "is empty: (0, 2, 2)"),
         ({"train_images_gz": idx((), (5,)), "train_labels_gz": LABELS}, "holds one number, not one for each example"),
-        ({}, "holds no data\nhint: give an .npz, or a folder with one or with idx files"),
+        ({}, "holds no data\nhint: give an .npz file, or a folder with one or with idx files"),
     ],
 )
 def test_folders_that_lack_something(tmp_path, files, said):
@@ -132,11 +132,11 @@ def test_nothing_there(tmp_path):
 
 
 @pytest.mark.parametrize("what", [None, 3, b"data"])
-def test_what_is_no_path(what):
-    assert f"from the path of a folder or a file, not `{what!r}`" in complaint(read_data, what)
+def test_wrong_paths(what):
+    assert f"data must be the path of a folder or a file, not `{what!r}`" in complaint(read_data, what)
 
 
-def test_what_may_not_be_read(tmp_path):
+def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "train-images-idx3-ubyte").symlink_to(tmp_path)  # a folder: no file of that name
     assert "holds no data" in complaint(read_data, tmp_path)
     assert "cannot be read: File name too long" in complaint(read_data, "x" * 5000)
@@ -166,13 +166,13 @@ def test_npz_of_x_and_y(tmp_path):
         ({"a": X}, "lacks `x_train` and `y_train`: it holds `a`"),
         ({}, "it holds nothing"),
         ({"x": X, "y": Y, "x_test": X}, "lacks `y_test`"),
-        ({"x": X, "y": Y[:2]}, "x` holds 3 examples, and `"),
-        ({"x": X, "y": numpy.array(["a", "b", "c"])}, "y` holds <U1, which is no number"),
+        ({"x": X, "y": Y[:2]}, "x` holds 3 examples, but `"),
+        ({"x": X, "y": numpy.array(["a", "b", "c"])}, "y` holds <U1, which is not numeric"),
         ({"x": X, "y": numpy.array([{}, None, 3], object)}, "`y` in `"),
         ({"x": X[:0], "y": Y[:0]}, "is empty: (0, 4)"),
     ],
 )
-def test_npz_that_lacks_something(tmp_path, arrays, said):
+def test_npz_with_missing_arrays(tmp_path, arrays, said):
     numpy.savez(tmp_path / "a.npz", **arrays)
     assert said in complaint(read_data, tmp_path / "a.npz")
 
@@ -186,7 +186,7 @@ def test_python_objects_are_never_loaded(tmp_path):
     numpy.savez(tmp_path / "a.npz", x=X, y=numpy.array([Trap(), Trap(), Trap()], object))
     assert "holds Python objects" in complaint(read_data, tmp_path)
     numpy.save(tmp_path / "b.npz.npy", numpy.array([Trap()], object))
-    assert "is no .npz" in complaint(read_data, tmp_path / "b.npz.npy")
+    assert "is not an .npz file" in complaint(read_data, tmp_path / "b.npz.npy")
 
 
 def test_damaged_npz(tmp_path):
@@ -196,9 +196,9 @@ def test_damaged_npz(tmp_path):
     whole = buffer.getvalue()
     place = whole.index(numpy.arange(5).tobytes())
     for content, said in [
-        (b"", "is no .npz"),
-        (b"some text", "is no .npz"),
-        (whole[:-30], "is no .npz"),
+        (b"", "is not an .npz file"),
+        (b"some text", "is not an .npz file"),
+        (whole[:-30], "is not an .npz file"),
         (whole[:place] + b"\xff" + whole[place + 1 :], "`x` in `"),
     ]:
         path.write_bytes(content)
@@ -206,7 +206,7 @@ def test_damaged_npz(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("x", "text")
         archive.writestr("y", "text")
-    assert "which is no number" in complaint(read_data, path)
+    assert "which is not numeric" in complaint(read_data, path)
     header = b"{'descr': '<f4', 'fortran_order': False, 'shape': ((((3,), }\n"  # NumPy takes it for Python's text
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("x.npy", b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header)
@@ -217,7 +217,7 @@ def test_damaged_npz(tmp_path):
 
 
 @pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_damage_in_what_is_packed(tmp_path, packed):
+def test_damage_in_compressed_arrays(tmp_path, packed):
     path = tmp_path / "a.npz"
     with zipfile.ZipFile(path, "w", packed) as archive:
         for name in ("x", "y"):
@@ -239,7 +239,7 @@ ROWS = numpy.arange(10)
 
 
 def seen(batches, number):
-    """The rows of an epoch, batch by batch, each checked to be with its label."""
+    """The rows of an epoch, batch by batch, each checked against its label."""
     found = []
     for x, y in batches.epoch(number):
         assert x.tolist() == [[row, -row] for row in y.tolist()]
@@ -272,7 +272,7 @@ def test_sizes_of_batches(size, drop_last, sizes, shuffle):
     assert [len(each) for each in seen(made, 3)] == sizes and len(made) == len(sizes)
 
 
-def test_an_epoch_has_each_row_once_in_an_order_of_its_own():
+def test_an_epoch_has_each_row_once_in_its_own_order():
     made = batches(3)
     orders = [order(made, number) for number in range(4)]
     assert all(sorted(each) == ROWS.tolist() for each in orders)
@@ -282,7 +282,7 @@ def test_an_epoch_has_each_row_once_in_an_order_of_its_own():
     assert [y.tolist() for _, y in made] == seen(made, 0)
 
 
-def test_epochs_may_be_gone_through_side_by_side():
+def test_epochs_may_be_iterated_over_in_parallel():
     made = batches(3)
     pairs = list(zip(made.epoch(0), made.epoch(1), strict=True))
     assert [[y.tolist() for _, y in each] for each in zip(*pairs, strict=True)] == [seen(made, 0), seen(made, 1)]
@@ -295,14 +295,14 @@ def test_without_shuffle_rows_stay_in_order():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"size": 0}, "the batch size must be a whole number from 1 on, not `0`"),
+        ({"size": 0}, "the batch size must be a whole number of at least 1, not `0`"),
         ({"size": 2.5}, "not `2.5`"),
         ({"size": True}, "not `True`"),
-        ({"size": 4, "seed": -1}, "the seed must be a whole number from 0 on, not `-1`"),
-        ({"size": 11, "drop_last": True}, "10 examples make no whole batch of 11"),
+        ({"size": 4, "seed": -1}, "the seed must be a whole number of at least 0, not `-1`"),
+        ({"size": 11, "drop_last": True}, "10 examples do not fill a batch of 11"),
     ],
 )
-def test_batches_that_cannot_be(settings, said):
+def test_wrong_batches(settings, said):
     assert said in complaint(lambda: batches(**settings))
-    assert "lists of different lengths make no array" in complaint(lambda: Batches([[1], [1, 2]], [0, 1], 1))
-    assert "holds 10 examples, and `y` 9 labels" in complaint(lambda: Batches(ROWS, ROWS[:9], 4))
+    assert "lists of different lengths cannot form an array" in complaint(lambda: Batches([[1], [1, 2]], [0, 1], 1))
+    assert "holds 10 examples, but `y` 9 labels" in complaint(lambda: Batches(ROWS, ROWS[:9], 4))

@@ -27,7 +27,7 @@ def batches(size, **settings):
 
 
 def seen(batches, number):
-    """The rows of an epoch, batch by batch, each checked to be with its label."""
+    """The rows of an epoch, batch by batch, each checked against its label."""
     found = []
     for x, y in batches.epoch(number):
         assert type(x) is numpy.ndarray and x.dtype == "uint8" and y.dtype == "int64"
@@ -49,7 +49,7 @@ def test_sizes_of_batches(size, drop_last, sizes, shuffle):
     assert [len(each) for each in seen(made, 3)] == sizes and len(made) == len(sizes)
 
 
-def test_an_epoch_has_each_row_once_in_an_order_of_its_own():
+def test_an_epoch_has_each_row_once_in_its_own_order():
     torch = pytest.importorskip("torch", reason="needs torch")
 
     torch.manual_seed(0)
@@ -68,7 +68,7 @@ def test_without_shuffle_rows_stay_in_order():
     assert seen(batches(4, shuffle=False), 5) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
 
 
-def test_epochs_may_be_gone_through_side_by_side():
+def test_epochs_may_be_iterated_over_in_parallel():
     made = batches(3)
     pairs = list(zip(made.epoch(0), made.epoch(1), strict=True))
     assert [[y.tolist() for _, y in each] for each in zip(*pairs, strict=True)] == [seen(made, 0), seen(made, 1)]
@@ -77,16 +77,16 @@ def test_epochs_may_be_gone_through_side_by_side():
 def test_workers_change_nothing():
     jax.devices()  # JAX's threads run
     alone, many = batches(3), batches(3, workers=2)
-    next(many.epoch(7))  # an epoch that is left off
+    next(many.epoch(7))  # an epoch that is abandoned
     assert [seen(many, number) for number in (0, 1)] == [seen(alone, number) for number in (0, 1)]
 
 
-def test_workers_that_cannot_be():
-    assert "workers must be a whole number from 0 on, not `-1`" in complaint(lambda: batches(2, workers=-1))
-    assert "10 examples make no whole batch of 11" in complaint(lambda: batches(11, drop_last=True))
+def test_wrong_numbers_of_workers():
+    assert "workers must be a whole number of at least 0, not `-1`" in complaint(lambda: batches(2, workers=-1))
+    assert "10 examples do not fill a batch of 11" in complaint(lambda: batches(11, drop_last=True))
 
 
-def test_torch_is_asked_for_where_it_is_missing():
+def test_a_missing_torch_is_reported():
     source = """
 import sys
 sys.modules["torch"] = None
@@ -103,7 +103,7 @@ except Exception as error:
     assert done.stdout == "[1.5]\n" + said
 
 
-def test_what_a_worker_imports_is_without_jax():
+def test_workers_do_not_import_jax():
     source = "import sys, paramcount.backend.data.loader; print('jax' in sys.modules, 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     assert done.stdout == "False False\n"
@@ -136,14 +136,14 @@ def test_collating_tensors_is_as_pytorch_does_it():
 @pytest.mark.parametrize(
     ("examples", "said"),
     [
-        ([numpy.zeros((2, 3)), numpy.zeros((2, 4))], "examples of shapes (2, 3) and (2, 4) make no batch"),
+        ([numpy.zeros((2, 3)), numpy.zeros((2, 4))], "examples of shapes (2, 3) and (2, 4) cannot form a batch"),
         ([(1, 2), (1, 2, 3)], "different numbers of parts"),
         ([{"a": 1}, {"b": 1}], "different keys"),
-        ([("a", 1), ("b", 2)], "`str` holds no numbers"),
-        ([None, None], "`NoneType` holds no numbers"),
+        ([("a", 1), ("b", 2)], "`str` does not hold numbers"),
+        ([None, None], "`NoneType` does not hold numbers"),
     ],
 )
-def test_examples_that_make_no_batch(examples, said):
+def test_examples_that_cannot_form_a_batch(examples, said):
     assert said in complaint(numpy_collate, examples)
 
 
@@ -167,7 +167,7 @@ def test_tensors_of_pytorch():
     assert y.tolist() == [True, False]
 
 
-def test_arrays_that_jax_does_not_take_become_such():
+def test_arrays_that_jax_does_not_take_are_converted():
     for x in (numpy.arange(6.0).reshape(2, 3).astype(kind) for kind in (">f4", ">f8", numpy.longdouble)):
         for found in (as_numpy((x, [0, 1]))[0], *(x for x, _ in Batches(x, [0, 1], 2, shuffle=False))):
             assert jax.numpy.asarray(found).tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -186,7 +186,7 @@ def test_arrays_of_jax_and_lists():
     assert x.tolist() == [[1, 2], [3, 4]] and y.tolist() == [0, 1]
 
 
-def test_forms_above_arrays_stay():
+def test_structures_of_arrays_are_kept():
     rows = numpy.zeros((2, 5))
     x, y = as_numpy(({"a": jax.numpy.ones(2), "b": rows}, [rows, (numpy.ones(2), [3, 4])]))
     assert x["a"].tolist() == [1, 1] and type(x["a"]) is numpy.ndarray and x["b"] is rows
@@ -196,13 +196,13 @@ def test_forms_above_arrays_stay():
 @pytest.mark.parametrize(
     ("batch", "said"),
     [
-        (numpy.zeros((2, 2)), "a batch is a pair (x, y), and this one is `ndarray`"),
-        (([1], [2], [3]), "this one is 3 parts"),
-        (([[1, 2], [3]], [0, 1]), "lists of different lengths make no array"),
-        ((numpy.zeros(2), ["cat", "dog"]), "`list` holds no numbers"),
-        ((numpy.zeros(2), None), "`NoneType` holds no numbers"),
-        ((numpy.zeros(2), numpy.array(["cat", "dog"])), "an array of <U3 holds no numbers"),
+        (numpy.zeros((2, 2)), "a batch must be a pair (x, y), not `ndarray`"),
+        (([1], [2], [3]), "a batch must be a pair (x, y), not 3 parts"),
+        (([[1, 2], [3]], [0, 1]), "lists of different lengths cannot form an array"),
+        ((numpy.zeros(2), ["cat", "dog"]), "`list` does not hold numbers"),
+        ((numpy.zeros(2), None), "`NoneType` does not hold numbers"),
+        ((numpy.zeros(2), numpy.array(["cat", "dog"])), "an array of <U3 does not hold numbers"),
     ],
 )
-def test_what_is_no_batch(batch, said):
+def test_wrong_batches(batch, said):
     assert said in complaint(as_numpy, batch)

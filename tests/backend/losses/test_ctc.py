@@ -32,7 +32,7 @@ def compiled(logits, labels, frames, counts, blank=0):
 
 
 def summed(logits, labels, blank):
-    """-ln of the sum over all sequences of classes that say the labels, one by one."""
+    """-ln of the sum over all sequences of classes that spell the labels, one by one."""
     probabilities = numpy.exp(numpy.float64(logits))
     probabilities /= probabilities.sum(axis=1, keepdims=True)
     total = 0.0
@@ -65,7 +65,7 @@ def theirs(logits, labels, frames, counts, blank, infinite=False):
 def test_losses_and_gradients_equal_those_of_torch(blank):
     labels = (LABELS + blank) % 6  # 0, the blank of LABELS, becomes this one
     losses, slopes = theirs(LOGITS, labels, FRAMES, COUNTS, blank)
-    labels[1:, 3] = -1  # what stands behind is not read
+    labels[1:, 3] = -1  # padding is not read
     logits = LOGITS.copy()
     logits[2, 5:] = math.nan
     slope, found = compiled(logits, labels, FRAMES, COUNTS, blank)
@@ -123,7 +123,7 @@ def test_no_labels_and_no_frames():
 
 def test_masked_and_huge_logits():
     masked = LOGITS.copy()
-    masked[:, :, 5] = -math.inf  # a class that is never said
+    masked[:, :, 5] = -math.inf  # a class that is never predicted
     labels = numpy.array([[1, 1], [2, 3], [4, 1]])
     losses, slopes = theirs(LOGITS[..., :5], labels, [12] * 3, [2] * 3, 0)
     labels = numpy.pad(labels, ((0, 0), (0, 2)))
@@ -137,7 +137,7 @@ def test_masked_and_huge_logits():
     assert float(loss[0]) == 0 and (slope == 0).all()
 
 
-def test_a_label_that_is_never_said():
+def test_a_label_that_is_never_predicted():
     masked = LOGITS.copy()
     masked[0, :, 5] = -math.inf
     slope, loss = compiled(masked, LABELS, FRAMES, COUNTS)
@@ -147,9 +147,9 @@ def test_a_label_that_is_never_said():
 def test_too_few_frames():
     # 1 1 2 5 need 4 frames, and one for the blank between 1 and 1
     assert numpy.isfinite(ctc_loss(LOGITS, LABELS, [5, 3, 1], COUNTS)).all()
-    with pytest.raises(pc.ArgumentError, match="example 0 has 4 frames, and its 4 labels need 5"):
+    with pytest.raises(pc.ArgumentError, match="example 0 has 4 frames, but its 4 labels need 5"):
         ctc_loss(LOGITS, LABELS, [4, 3, 1], COUNTS)
-    with pytest.raises(pc.ArgumentError, match="example 2 has 0 frames, and its 1 labels need 1"):
+    with pytest.raises(pc.ArgumentError, match="example 2 has 0 frames, but its 1 labels need 1"):
         ctc_loss(LOGITS, LABELS, [5, 3, 0], COUNTS)
     frames = numpy.array([4, 9, 0])
     slope, found = compiled(LOGITS, LABELS, frames, COUNTS)  # nothing is raised while traced
@@ -168,10 +168,10 @@ MISTAKES = [
         "label 1 of example 1 is 0, which is the blank",
     ),
     ({"label_lengths": numpy.array([4, 4, 1])}, "label 3 of example 1 is 0, which is the blank"),
-    ({"label_lengths": numpy.array([4, 5, 1])}, "`label_lengths` are from 0 to 4, and example 1 has 5"),
-    ({"label_lengths": numpy.array([4, -1, 1])}, "`label_lengths` are from 0 to 4, and example 1 has -1"),
-    ({"logit_lengths": numpy.array([12, 13, 5])}, "`logit_lengths` are from 0 to 12, and example 1 has 13"),
-    ({"logit_lengths": numpy.array([12, -2, 5])}, "`logit_lengths` are from 0 to 12, and example 1 has -2"),
+    ({"label_lengths": numpy.array([4, 5, 1])}, "`label_lengths` must be from 0 to 4, but example 1 has 5"),
+    ({"label_lengths": numpy.array([4, -1, 1])}, "`label_lengths` must be from 0 to 4, but example 1 has -1"),
+    ({"logit_lengths": numpy.array([12, 13, 5])}, "`logit_lengths` must be from 0 to 12, but example 1 has 13"),
+    ({"logit_lengths": numpy.array([12, -2, 5])}, "`logit_lengths` must be from 0 to 12, but example 1 has -2"),
 ]
 
 
@@ -189,19 +189,19 @@ def test_wrong_values(changed, message):
 
 
 FORMS = [
-    ((LOGITS[0], LABELS), "`logits` are \\(batch, time, classes\\)"),
+    ((LOGITS[0], LABELS), "`logits` must be \\(batch, time, classes\\)"),
     ((LOGITS[:, :0], LABELS), "at least one frame"),
-    ((LOGITS.astype(int), LABELS), "`logits` are real floating numbers"),
-    ((LOGITS, LABELS[0]), r"`labels` are \(batch, label time\)"),
+    ((LOGITS.astype(int), LABELS), "`logits` must be real floating-point numbers"),
+    ((LOGITS, LABELS[0]), r"`labels` must be \(batch, label time\)"),
     ((LOGITS, LABELS[:2]), "3 rows for these logits"),
-    ((LOGITS, LABELS.astype(float)), "class numbers are integers"),
-    ((LOGITS, LABELS, FRAMES[:2]), "`logit_lengths` are 3 integers"),
-    ((LOGITS, LABELS, FRAMES.astype(float)), "`logit_lengths` are 3 integers"),
-    ((LOGITS, LABELS, FRAMES, 4), "`label_lengths` are 3 integers"),
-    ((LOGITS, LABELS, FRAMES, COUNTS, 6), "`blank` is one of the 6 classes, 0 to 5, and not `6`"),
-    ((LOGITS, LABELS, FRAMES, COUNTS, -1), "and not `-1`"),
-    ((LOGITS, LABELS, FRAMES, COUNTS, True), "and not `True`"),
-    ((LOGITS, LABELS, FRAMES, COUNTS, "-"), "and not `-`"),
+    ((LOGITS, LABELS.astype(float)), "class numbers must be integers"),
+    ((LOGITS, LABELS, FRAMES[:2]), "`logit_lengths` must be 3 integers"),
+    ((LOGITS, LABELS, FRAMES.astype(float)), "`logit_lengths` must be 3 integers"),
+    ((LOGITS, LABELS, FRAMES, 4), "`label_lengths` must be 3 integers"),
+    ((LOGITS, LABELS, FRAMES, COUNTS, 6), "`blank` must be one of the 6 classes, 0 to 5, not `6`"),
+    ((LOGITS, LABELS, FRAMES, COUNTS, -1), "0 to 5, not `-1`"),
+    ((LOGITS, LABELS, FRAMES, COUNTS, True), "0 to 5, not `True`"),
+    ((LOGITS, LABELS, FRAMES, COUNTS, "-"), "0 to 5, not `-`"),
 ]
 
 
@@ -224,7 +224,7 @@ def test_under_vmap_and_scan():
 
 
 def test_multiply_accumulates():
-    """Optax looks up probabilities by products with one-hot codes, and the walker counts what is done."""
+    """Optax looks up probabilities by products with one-hot encodings, and the walker counts these."""
     logits, labels = jax.ShapeDtypeStruct((3, 12, 6), "float32"), jax.ShapeDtypeStruct((3, 4), "int32")
     # 3 examples · 12 frames · 4 labels · 6 classes, and 3 examples · 5 ends
     assert pc.trace(pc.losses.ctc_loss, logits, labels).macs == 3 * 12 * 4 * 6 + 3 * 5

@@ -58,7 +58,7 @@ def test_the_gradient_of_dense_labels():
 
 
 @pytest.mark.parametrize("kind", [int, bool, numpy.uint8, numpy.float16])
-def test_a_one_hot_code_of_any_type(kind):
+def test_a_one_hot_encoding_of_any_type(kind):
     assert (softmax_cross_entropy(ROWS, ONE_HOT.astype(kind)) == softmax_cross_entropy(ROWS, ONE_HOT)).all()
 
 
@@ -137,7 +137,7 @@ def test_small_types_of_labels():
     assert jnp.isnan(jax.jit(softmax_cross_entropy)(ROWS[:1], numpy.array([2**32 - 1], numpy.uint32))).all()
 
 
-def test_what_other_libraries_hand_over():
+def test_arrays_of_other_libraries():
     torch = pytest.importorskip("torch", reason="needs torch")
     logits, labels = torch.tensor([[0.0, 0.0], [3.0, 0.0]], requires_grad=True), numpy.array([1, 0])
     expected = [math.log(2), math.log(1 + math.exp(-3))]
@@ -156,7 +156,7 @@ def test_check_labels():
         check_labels([1, 2, 3], 3)
     with pytest.raises(pc.ArgumentError, match=r"(?s)`3` at \[1, 0\] .* multiply the loss by 0"):
         check_labels([[0, 1], [3, 1]], 3)
-    with pytest.raises(pc.ArgumentError, match=r"integers, and `labels` are float64"):
+    with pytest.raises(pc.ArgumentError, match=r"integers, but `labels` are float64"):
         check_labels([1.0], 3)
 
 
@@ -164,21 +164,21 @@ WRONG = [
     (ROWS, NUMBERS[:5], r"`labels` of shape \(5,\) do not fit `logits` of shape \(6, 5\)"),
     (ROWS, NUMBERS[:, None], r"class numbers of shape \(6,\)"),
     (ROWS, ONE_HOT[:, :4], r"a probability for each class of shape \(6, 5\)"),
-    (ROWS, NUMBERS.astype(numpy.float32), "class numbers are integers, and `labels` are float32"),
-    (ROWS, NUMBERS > 2, "integers, and `labels` are bool"),
-    (ROWS, ONE_HOT.astype(str), "`labels` are no array: an array of <U32 holds no numbers"),
-    (ROWS, ONE_HOT.astype(complex), "`labels` are real numbers, and not complex128"),
-    (ROWS, [2**70] * 6, "`labels` are no array: `list` holds no numbers"),
-    (ROWS, [[1], [2, 3]], "`labels` are no array"),
-    (ROWS.astype(int), NUMBERS, "`logits` are real floating numbers, and not int64"),
-    (ROWS.astype(complex), NUMBERS, "and not complex128"),
+    (ROWS, NUMBERS.astype(numpy.float32), "class numbers must be integers, but `labels` are float32"),
+    (ROWS, NUMBERS > 2, "integers, but `labels` are bool"),
+    (ROWS, ONE_HOT.astype(str), "`labels` must be an array: an array of <U32 does not hold numbers"),
+    (ROWS, ONE_HOT.astype(complex), "`labels` must be real numbers, not complex128"),
+    (ROWS, [2**70] * 6, "`labels` must be an array: `list` does not hold numbers"),
+    (ROWS, [[1], [2, 3]], "`labels` must be an array"),
+    (ROWS.astype(int), NUMBERS, "`logits` must be real floating-point numbers, not int64"),
+    (ROWS.astype(complex), NUMBERS, "numbers, not complex128"),
     (1.0, 0, "the last axis of `logits` holds the classes"),
     (numpy.zeros((3, 0)), [0, 0, 0], r"the shape \(3, 0\) has none"),
 ]
 
 
 @pytest.mark.parametrize("logits, labels, message", WRONG)
-def test_what_does_not_fit_is_refused(logits, labels, message):
+def test_wrong_shapes_and_types(logits, labels, message):
     with pytest.raises(pc.ArgumentError, match=message):
         softmax_cross_entropy(logits, labels)
 

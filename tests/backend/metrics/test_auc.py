@@ -106,7 +106,7 @@ def test_scores_of_every_size():
     labels = [1, 0, 1, 0]
     assert float(auc([inf, -inf, 3e38, -3e38], labels)) == 1
     assert float(auc([inf, inf, 0.0, -0.0], labels)) == (0.5 + 1 + 0 + 0.5) / 4
-    assert float(auc([2e-40, 1e-40, 3e-40, 0.0], labels)) == 1  # subnormal, which XLA's arithmetic takes for 0
+    assert float(auc([2e-40, 1e-40, 3e-40, 0.0], labels)) == 1  # subnormal, which XLA's arithmetic flushes to 0
     assert float(auc([-1e-40, -2e-40, 0.0, -4e-40], labels)) == 1
     for dtype in (jnp.bfloat16, jnp.float16):
         assert float(auc(jnp.array([1, -1, 1, 1], dtype), labels)) == (1 + 0.5 + 1 + 0.5) / 4
@@ -148,7 +148,7 @@ def test_whole_numbers_that_jax_would_wrap():
         ([1.0, nan], [0, 1], None),
     ],
 )
-def test_where_there_is_no_area(scores, labels, weights):
+def test_samples_without_an_area(scores, labels, weights):
     assert isnan(auc(scores, labels, weights))
 
 
@@ -169,10 +169,10 @@ def test_transformations():
 @pytest.mark.parametrize(
     "scores, labels, weights, message",
     [
-        ([1.0, 2.0], [0, 2], None, r"`labels\[1\]` is `2`\nhint: labels are 0 and 1"),
+        ([1.0, 2.0], [0, 2], None, r"`labels\[1\]` is `2`\nhint: labels must be 0 or 1"),
         ([1.0, 2.0], [0.5, 1], None, r"`labels\[0\]` is `0.5`"),
         ([1.0, 2.0], [0, nan], None, r"`labels\[1\]` is `nan`"),
-        ([1.0, 2.0], [0, 1], [1, -1], r"`weights\[1\]` is `-1.0`\nhint: weights are finite and at least 0"),
+        ([1.0, 2.0], [0, 1], [1, -1], r"`weights\[1\]` is `-1.0`\nhint: weights must be finite and at least 0"),
         ([1.0, 2.0], [0, 1], [inf, 1], r"`weights\[0\]` is `inf`"),
     ],
 )
@@ -185,14 +185,14 @@ def test_values_are_checked_where_they_are_known(scores, labels, weights, messag
 @pytest.mark.parametrize(
     "scores, labels, weights, message",
     [
-        (np.ones((2, 2)), [0, 1], None, r"`scores` has shape \(2, 2\), and `labels` \(2,\)\nhint: .*vmap"),
+        (np.ones((2, 2)), [0, 1], None, r"`scores` has shape \(2, 2\), but `labels` \(2,\)\nhint: .*vmap"),
         ([1.0, 2.0, 3.0], [0, 1], None, r"`scores` has shape \(3,\)"),
         ([1.0, 2.0], [0, 1], [1.0], r"`weights` has shape \(1,\)"),
         (1.0, 1, None, r"`scores` has shape \(\)"),
-        (["a", "b"], [0, 1], None, "`scores` holds no real numbers"),
-        ([1.0, 2.0], [0, None], None, "`labels` holds no real numbers"),
-        ([[1.0], [1.0, 2.0]], [0, 1], None, "`scores` holds no real numbers"),
-        ([1j, 2.0], [0, 1], None, "`scores` holds no real numbers"),
+        (["a", "b"], [0, 1], None, "`scores` must be real numbers"),
+        ([1.0, 2.0], [0, None], None, "`labels` must be real numbers"),
+        ([[1.0], [1.0, 2.0]], [0, 1], None, "`scores` must be real numbers"),
+        ([1j, 2.0], [0, 1], None, "`scores` must be real numbers"),
     ],
 )
 def test_shapes_and_types_are_checked(scores, labels, weights, message):

@@ -74,7 +74,7 @@ def test_bfloat16_is_compared_as_it_is():
 
 @pytest.mark.parametrize("k", [0, -1, 8, 1.0, True, None, numpy.float32(2)])
 def test_k_is_refused(k):
-    with pytest.raises(pc.ArgumentError, match="`k` is a whole number from 1 to the 7 classes"):
+    with pytest.raises(pc.ArgumentError, match="`k` must be a whole number from 1 to 7, the number of classes"):
         top_k_accuracy(ROWS, NUMBERS, k)
 
 
@@ -96,7 +96,7 @@ def test_labels_out_of_range(label):
 def test_shapes_and_types_are_refused():
     with pytest.raises(pc.ArgumentError, match="do not fit"):
         accuracy(ROWS, NUMBERS[:-1])
-    with pytest.raises(pc.ArgumentError, match="class numbers are integers"):
+    with pytest.raises(pc.ArgumentError, match="class numbers must be integers"):
         accuracy(ROWS, NUMBERS.astype(float))
 
 

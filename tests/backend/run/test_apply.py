@@ -31,7 +31,7 @@ def test_one_example_by_hand():
     assert NETWORK.apply(PARAMS, {"input": numpy.ones(2, numpy.float32)}).tolist() == [10]
 
 
-def test_what_jax_makes_of_it():
+def test_transformations_of_jax():
     x = jnp.array([1.0, 1.0])
     assert jax.jit(NETWORK.apply)(PARAMS, x).tolist() == [10]
     both = jnp.array([[3.0, 1.0], [1.0, 1.0]])
@@ -78,8 +78,8 @@ def test_tokens_are_whole_numbers():
     network = pc.Network([pc.Embedding(3, 2)], input={"tokens": [2]})
     table = {"embedding0": {"table": jnp.arange(6.0).reshape(3, 2)}}
     assert network.apply(table, [2, 0]).tolist() == [[4, 5], [0, 1]]
-    assert "`input` are tokens, whole numbers, not float32" in complaint(lambda: network.apply(table, [2.0, 0.0]))
-    assert "`input` are tokens, whole numbers" in complaint(lambda: network.apply(table, numpy.zeros(2, ">f4")))
+    assert "`input` must be tokens, as integers, not float32" in complaint(lambda: network.apply(table, [2.0, 0.0]))
+    assert "`input` must be tokens, as integers" in complaint(lambda: network.apply(table, numpy.zeros(2, ">f4")))
     assert network.apply(table, numpy.array([2, 0], ">i2")).tolist() == [[4, 5], [0, 1]]
     said = "`input` holds the token `3`, and `embedding0` has rows for 0 to 2"
     assert said in complaint(lambda: network.apply(table, [2, 3]))
@@ -90,9 +90,9 @@ def test_tokens_are_whole_numbers():
     ("x", "words"),
     [
         (numpy.ones((5, 2)), "the network takes one example: put `jax.vmap` around it"),
-        (numpy.ones(3), "`input` has the sizes (3,), and the network takes (2,)"),
-        (numpy.ones(()), "`input` has the sizes ()"),
-        (numpy.ones(2, "uint8"), "must be of floating point, not uint8"),
+        (numpy.ones(3), "`input` has shape (3,), but the network takes (2,)"),
+        (numpy.ones(()), "`input` has shape ()"),
+        (numpy.ones(2, "uint8"), "must be floating-point, not uint8"),
         ("ab", "the network takes arrays of numbers"),
         (None, "the network takes arrays of numbers"),
         ([[1.0], [1.0, 2.0]], "the network takes arrays of numbers"),
@@ -110,10 +110,12 @@ def test_tensors_that_do_not_fit():
         ArgumentError, match=r"`params` lack `dense1/weight`\nhint: `params, buffers = network.init\(\)`"
     ):
         NETWORK.apply({"dense0": PARAMS["dense0"]}, x)
-    with pytest.raises(ShapeError, match=r"`dense1/weight` has the sizes \(3, 1\), not \(2, 1\)"):
+    with pytest.raises(ShapeError, match=r"`dense1/weight` has shape \(3, 1\), not \(2, 1\)"):
         NETWORK.apply(PARAMS | {"dense1": {"weight": jnp.ones((3, 1)), "bias": jnp.ones(1)}}, x)
-    assert "`params` are arrays by path and name, not `tuple`" in complaint(lambda: NETWORK.apply(NETWORK.init(), x))
-    assert "`params` are arrays by path and name, not `NoneType`" in complaint(lambda: NETWORK.apply(None, x))
+    assert "`params` must be arrays by path and name, not `tuple`" in complaint(
+        lambda: NETWORK.apply(NETWORK.init(), x)
+    )
+    assert "`params` must be arrays by path and name, not `NoneType`" in complaint(lambda: NETWORK.apply(None, x))
     assert "`params` lack `dense0/weight`" in complaint(lambda: NETWORK.apply({"dense0": jnp.ones(2)}, x))
     for train in (False, True):
         assert "`buffers` lack `batch_norm0/mean`" in complaint(lambda train=train: NORMED.apply({}, x, train=train))

@@ -1,4 +1,4 @@
-"""The attention block and what is built around it, run with real weights and held against plain NumPy or PyTorch."""
+"""The attention block and what is built around it, run with real weights and compared with plain NumPy or PyTorch."""
 
 import numpy as np
 import pytest

@@ -90,7 +90,7 @@ def statistics(values: np.ndarray) -> list[float]:
 
 
 def scale(values: np.ndarray) -> float:
-    """What an error is compared with: the deviation, or the one value that there is."""
+    """What an error is compared with: the deviation, or the only value."""
     return values.std() if values.size > 1 else abs(values.item())
 
 

@@ -1,4 +1,4 @@
-"""Running a network, held against plain NumPy with the same weights."""
+"""Running a network, compared with plain NumPy with the same weights."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -74,7 +74,7 @@ def test_shared_and_tied_weights():
 
 
 @pytest.mark.parametrize("share", [False, True])
-def test_passes_of_a_loop(share):
+def test_iterations_of_a_loop(share):
     x = normal(4)
     found, params, _ = result(Network([Repeat(3, [Dense(4, activation=Relu())], share=share)], input=4), input=x)
     assert len(params) == (1 if share else 3)
@@ -90,7 +90,7 @@ def test_pieces_go_back_to_their_places():
     close(found, linear(params, "each0.dense0", x))
 
 
-def test_pieces_are_told_apart_and_paired_along():
+def test_pieces_differ_and_are_paired_along():
     # Within each of 3 pieces of 2 steps: the first half plus the last row of the other value's piece.
     items = [
         Let({"other": [Dense(4)]}),
@@ -168,7 +168,7 @@ def test_batch_norm_in_pieces_takes_the_statistics_of_all_pieces():
     close(after["each0.batch_norm0"]["mean"], 0.1 * mean)
 
 
-def test_dropout_is_another_in_each_layer_pass_piece_step_and_example():
+def test_dropout_differs_in_each_layer_iteration_piece_step_and_example():
     ones = np.ones((4, 64), np.float32)
     each = Each("t c -> t | c", [Dropout()])
     scan = Scan({}, [Dropout()], {})
@@ -187,7 +187,7 @@ def test_dropout_is_another_in_each_layer_pass_piece_step_and_example():
 
 def test_dropout_does_not_depend_on_folding_or_on_the_batch():
     folded = Network([Repeat(3, [Do([Dropout(0.2)])])], input=64).graph()
-    pushing = Repeat(3, [With(Do([Dropout(0.2)]), push="s")])  # passes with a stack do not fold
+    pushing = Repeat(3, [With(Do([Dropout(0.2)]), push="s")])  # iterations with a stack do not fold
     unrolled = Network([pushing, Let({f"_{i}": [Pop("s")] for i in range(3)})], input=64).graph()
     assert [len(graph.children[0].iterations) for graph in (folded, unrolled)] == [1, 3]  # type: ignore[attr-defined]
     key, x = jax.random.key(5), {"input": np.ones((6, 64), np.float32)}

@@ -1,4 +1,4 @@
-"""First values: their distribution, their independence of all else, and which tensors there are."""
+"""Initial values: their distribution, their independence of everything else, and which tensors there are."""
 
 import jax
 import numpy as np
@@ -88,7 +88,7 @@ def test_experts_are_stacked_and_their_router_is_not():
         "each0.dense0": {"weight": (8, 3), "bias": (3,)},
     }
     stack = np.asarray(params["moe0.dense0"]["weight"])
-    assert np.std(stack) == pytest.approx(8**-0.5, rel=0.15)  # the experts' axis is no input
+    assert np.std(stack) == pytest.approx(8**-0.5, rel=0.15)  # the experts' axis is not an input
     assert not np.array_equal(stack[0], stack[1])
 
 

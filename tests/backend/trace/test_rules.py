@@ -31,7 +31,7 @@ def macs(function, *arguments):
 
 
 @pytest.mark.parametrize("dtype", [jnp.int8, jnp.float8_e4m3fn, jnp.bfloat16, jnp.uint4])
-def test_narrow_types_count_alike(dtype):
+def test_narrow_types_count_the_same(dtype):
     wide = partial(jnp.matmul, preferred_element_type=jnp.float32)
     assert macs(wide, shape(3, 4, dtype=dtype), shape(4, 5, dtype=dtype)) == 60
 
@@ -83,7 +83,7 @@ def enumerated_lu(m, n):
 
 
 def enumerated_reflections(m, count, columns):
-    """Each reflector k is a product with, and a multiple taken from, the columns that it is applied to."""
+    """Each reflector k is a product with, and a multiple subtracted from, the columns that it is applied to."""
     return sum(2 for k in range(count) for column in columns(k) for row in range(k, m))
 
 
@@ -162,7 +162,7 @@ def test_a_rule_counts_an_ffi_target(rule):
         trace(own, shape(8))
 
 
-def test_a_rule_replaces_ours(rule):
+def test_a_rule_replaces_a_built_in_one(rule):
     rule("dot_general", lambda eqn: 7)
     assert trace(jnp.matmul, shape(2, 2), shape(2, 2)).macs == 7
 
@@ -170,13 +170,13 @@ def test_a_rule_replaces_ours(rule):
 @pytest.mark.parametrize("found", [1.5, -1, True, None])
 def test_a_rule_gives_whole_numbers(rule, found):
     rule("own", lambda eqn: found)
-    with pytest.raises(ArgumentError, match="the rule of `own` gives"):
+    with pytest.raises(ArgumentError, match=r"the rule for `own` returns .*, which is not a whole number of MACs"):
         trace(own, shape(8))
-    with pytest.raises(ArgumentError, match="a rule is"):
+    with pytest.raises(ArgumentError, match="a rule must be"):
         rule("own", 3)
 
 
-def test_an_unknown_operation_becomes_a_row_where_asked():
+def test_an_unknown_operation_becomes_a_row_if_not_strict():
     def program(x):
         with jax.named_scope("block"):
             return own(x @ jnp.ones((8, 8)))

@@ -126,7 +126,7 @@ def test_rows_follow_scopes():
     assert passes(report) == (MACS, 0, 0)
 
 
-def test_passes_stand_apart_in_the_same_rows():
+def test_passes_are_separate_in_the_same_rows():
     report = trace(jax.value_and_grad(total, argnums=(0, 1)), PARAMS, X)
     assert passes(report) == (MACS, 2 * MACS, 0)
     rows = by_path(report)
@@ -197,7 +197,7 @@ def test_jacobians_and_hessians():
     assert passes(trace(lambda x: jax.jvp(function, (x,), (x,)), x)) == (48, 0, 0)
 
 
-def test_recomputed_work_stands_apart():
+def test_recomputed_work_is_separate():
     def layer(x, w):
         with scope("layer"):
             return jnp.sin(jnp.sin(x @ w) @ w)
@@ -226,7 +226,7 @@ def layers(wrap, params, x):
 
 
 def twice(function):
-    """A checkpoint around two products, of which the second's result is not needed again."""
+    """A checkpoint around two products; the result of the second is not needed again."""
     return jax.checkpoint(lambda x: function(function(x)))
 
 
@@ -336,7 +336,7 @@ def test_unknown_trips_are_shown_when_asked(trips):
 
 @pytest.mark.parametrize("trips", [-1, 1.5, True, "often", {"loop": "many"}])
 def test_trips_are_whole_numbers(trips):
-    with pytest.raises(ArgumentError, match="is no number of trips"):
+    with pytest.raises(ArgumentError, match="is not a number of trips"):
         trace(until, *LOOP, trips=trips)
 
 
@@ -345,7 +345,7 @@ def test_trips_of_no_loop():
         trace(lambda x: x @ x, shape(4, 4), trips={"lop": 7})
 
 
-def test_a_loop_without_contractions_has_no_macs_and_says_what_it_leaves_out():
+def test_a_loop_without_contractions_has_no_macs_and_notes_what_is_left_out():
     report = trace(lambda x: lax.while_loop(lambda x: x.sum() < 9, lambda x: x * 2, x) @ x, shape(3, 3))
     assert report.macs == 27
     assert [row.note for row in report.rows] == ["elementwise operations of a `while` are not counted"]
@@ -403,7 +403,7 @@ GATHER = lax.GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,),
 # Parameters
 
 
-def test_parameters_stand_where_they_are_read():
+def test_parameters_belong_to_the_scopes_that_read_them():
     params = {"dense": {"kernel": shape(4, 8), "bias": shape(8)}, "norm": {"scale": shape(8)}, "unread": shape(3)}
 
     def forward(params, x):
@@ -451,11 +451,11 @@ def test_parameters_of_a_scan_and_of_a_step_with_an_optimizer():
     assert rows["stack"].params == 80
 
 
-def test_arrays_that_the_function_holds():
+def test_arrays_that_the_function_closes_over():
     weights = {"w": jnp.ones((4, 4))}
     report = trace(lambda x: x @ weights["w"], shape(3, 4), params=weights)
     assert (report.params, report.macs) == (16, DENSE)
-    with pytest.raises(ArgumentError, match="`params` is no argument"):
+    with pytest.raises(ArgumentError, match="`params` is not an argument"):
         trace(lambda x: x @ weights["w"], shape(3, 4), params={"w": jnp.ones((4, 4))})
 
 
@@ -474,13 +474,13 @@ def test_nothing_runs_and_everything_is_an_integer():
         assert all(type(each) is int for each in row.figures)
 
 
-def test_arguments_of_every_sort():
+def test_arguments_of_every_kind():
     assert trace(jnp.matmul, numpy.ones((3, 4)), jnp.ones((4, 4))).macs == DENSE
     many = lambda x, n, *, train, name=None: x @ x if train and name is None else x  # noqa: E731
     assert trace(many, shape(4, 4), 3, train=True).macs == PRODUCT
     assert trace(many, shape(4, 4), 3, train=False).macs == 0
     assert trace(lambda key: jax.random.normal(key, (3,)), jax.random.key(0)).macs == 0
-    with pytest.raises(ArgumentError, match="is no function"):
+    with pytest.raises(ArgumentError, match="is not a function"):
         trace(3)
 
 

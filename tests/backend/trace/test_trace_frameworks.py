@@ -155,7 +155,7 @@ class TestNnx:
         forward, step = self.both(nnx, Net, shape(BATCH, 784))
         assert (forward.macs, forward.params) == (MLP, MLP_PARAMS)
         assert (step.forward_macs, step.backward_macs) == (MLP, 2 * MLP - MLP_FIRST)
-        # nnx names no scopes: the parameters do.
+        # nnx does not name scopes: the parameters do.
         second, head = BATCH * 512 * 512, BATCH * 512 * 10
         assert leaf_macs(forward) == {"hidden[0]": MLP_FIRST, "hidden[1]": second, "head": head}
         assert leaf_macs(step) == {"hidden[0]": 2 * MLP_FIRST, "hidden[1]": 3 * second, "head": 3 * head}

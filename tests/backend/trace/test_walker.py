@@ -14,7 +14,7 @@ jax = pytest.importorskip("jax")
 from jax import ShapeDtypeStruct, lax  # noqa: E402
 from jax import numpy as jnp  # noqa: E402
 
-from paramcount.backend import walker  # noqa: E402
+from paramcount.backend.trace import walker  # noqa: E402
 from paramcount.backend.trace.primitives import FREE  # noqa: E402
 from paramcount.backend.trace.products import taps_in_bounds  # noqa: E402
 from paramcount.backend.trace.rules import CONTRACTIONS  # noqa: E402
@@ -57,7 +57,7 @@ def test_matrix_products():
     assert macs(jnp.matmul, shape(3, 4, dtype=jnp.int8), shape(4, 5, dtype=jnp.int8)) == 60
 
 
-def test_ragged_dot_meets_one_group_for_each_row():
+def test_ragged_dot_multiplies_each_row_by_one_group():
     assert macs(lax.ragged_dot, shape(10, 4), shape(3, 4, 6), shape(3, dtype=jnp.int32)) == 240  # 10·4·6
 
     def both_ways(x, weights, sizes, cotangent):
@@ -68,7 +68,7 @@ def test_ragged_dot_meets_one_group_for_each_row():
     assert macs(both_ways, *arguments) == 3 * 240
 
 
-def test_vmap_is_so_many_times_one():
+def test_vmap_multiplies():
     vectors = jax.vmap(jnp.dot, in_axes=(0, None))
     assert macs(vectors, shape(7, 73), shape(73, 256)) == 130_816  # 7·73·256
     assert macs(jax.vmap(jnp.dot), shape(7, 73), shape(7, 73, 256)) == 130_816
@@ -98,7 +98,7 @@ def test_nested_scans_multiply():
     assert macs(lambda x, w: lax.scan(lambda c, _: (c @ w, None), x, None, length=0)[0], shape(2, 4), shape(4, 4)) == 0
 
 
-def test_jit_custom_rules_and_decompositions_are_looked_into():
+def test_jit_custom_rules_and_decompositions_are_walked():
     @jax.custom_vjp
     def own_vjp(x, w):
         return x @ w
@@ -145,7 +145,7 @@ def test_cond_counts_its_largest_branch():
     assert macs(lambda p, x: lax.cond(p, jnp.sin, jnp.cos, x), shape(dtype=bool), shape(3)) == 0
 
 
-def test_while_is_refused_only_where_its_body_contracts():
+def test_while_is_refused_only_if_its_body_contracts():
     def until_large(x):
         with scope("§4"):
             return lax.while_loop(lambda x: x.sum() < 9, lambda x: x @ x, x)
@@ -415,7 +415,7 @@ def test_without_jax_the_error_says_how_to_get_it(monkeypatch):
     assert caught.value.hint == 'pip install "paramcount[jax]"'
 
 
-def test_another_missing_module_is_no_matter_of_jax():
+def test_another_missing_module_is_not_reported_as_jax():
     with pytest.raises(ModuleNotFoundError, match="no_such_module"), needs("walking"):
         import_module("no_such_module")
 

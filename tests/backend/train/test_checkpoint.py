@@ -1,4 +1,4 @@
-"""Checkpoints: what is in the file, that it is there whole or not at all, and what fits which network."""
+"""Checkpoints: what is in the file, that it is written completely or not at all, and which network it fits."""
 
 import errno
 import json
@@ -35,7 +35,7 @@ def complaint(call, *args, **named):
 
 
 def same(left, right):
-    """Whether two trees have the same form, types and bits."""
+    """Whether two trees have the same structure, types and bits."""
     assert jax.tree.structure(left) == jax.tree.structure(right)
     for a, b in zip(jax.tree.leaves(left), jax.tree.leaves(right), strict=True):
         assert a.dtype == b.dtype and a.shape == b.shape
@@ -80,7 +80,7 @@ def test_all_types_come_back_bit_for_bit(path, shape):
     assert same(restore(arrays, {"params": {"all": jax.tree.map(numpy.zeros_like, tree)}})["params"]["all"], tree)
 
 
-def test_arrays_that_do_not_lie_row_by_row(path):
+def test_arrays_that_are_not_in_row_major_order(path):
     grid = numpy.arange(12.0).reshape(3, 4)
     save(path, {"params": {"a": {"turned": grid.T, "some": grid[::2, 1:3], "large": grid.astype(">f8")}}}, {})
     arrays, _ = load(path)
@@ -104,18 +104,18 @@ def test_names_of_all_sorts(path):
     assert same(restore(arrays, jax.tree.map(jnp.zeros_like, trees)), trees)
 
 
-def test_two_tensors_of_one_name(path):
+def test_two_tensors_of_the_same_name(path):
     tree = {"a": {"b/c": numpy.ones(1)}, "a/b": {"c": numpy.ones(1)}}
     assert "two tensors have the name `a/b/c`" in complaint(save, path, {"params": tree}, {})
 
 
-def test_what_cannot_be_held(path):
+def test_types_that_cannot_be_stored(path):
     for dtype, said in (("complex128", "cannot be written: "), ("float8_e5m2", "`a/b` is float8_e5m2")):
         tree = {"params": {"a": {"b": numpy.ones(1, jnp.dtype(dtype))}}}
         assert said in complaint(save, path, tree, {}) and not path.exists()
 
 
-def test_an_optimizer_goes_on_bit_for_bit(path):
+def test_an_optimizer_continues_bit_for_bit(path):
     optax = pytest.importorskip("optax")
     optimizer = optax.chain(optax.add_noise(0.1, 0.5, 3), optax.adamw(optax.cosine_decay_schedule(0.1, 50)))
 
@@ -145,7 +145,7 @@ def test_python_numbers_are_what_jax_makes_of_them(path):
     assert same(restore(load(path)[0], {"optimizer": state})["optimizer"], jax.tree.map(jnp.asarray, state))
 
 
-def test_only_some_trees_are_asked_for(path):
+def test_restoring_only_some_trees(path):
     save(path, SMALL | {"optimizer": jnp.ones(3), "step": jnp.int32(1)}, {})
     assert same(restore(load(path)[0], SMALL), jax.tree.map(jnp.asarray, SMALL))
 
@@ -159,13 +159,13 @@ def test_another_network(path):
         return complaint(restore, arrays, {"params": layers}).partition("\n")[0]
 
     first = {"weight": weight, "bias": bias}
-    start = "the checkpoint is of another network: "
-    assert said(dense0=first, dense1={"weight": weight}) == start + "it has `dense1/bias` besides"
+    start = "the checkpoint belongs to another network: "
+    assert said(dense0=first, dense1={"weight": weight}) == start + "it also has `dense1/bias`"
     assert said(dense0=first, dense1=first, dense2={"bias": bias}) == start + "it lacks `dense2/bias`"
     wide = {"weight": numpy.zeros((2, 4), "float32"), "bias": bias}
-    assert said(dense0=first, dense1=wide) == start + "`dense1/weight` is (2, 3) there and (2, 4) here"
+    assert said(dense0=first, dense1=wide) == start + "`dense1/weight` is (2, 3) instead of (2, 4)"
     half = {"weight": weight, "bias": bias.astype("float16")}
-    assert said(dense0=half, dense1=first) == start + "`dense0/bias` is float32 there and float16 here"
+    assert said(dense0=half, dense1=first) == start + "`dense0/bias` is float32 instead of float16"
     many = {f"conv{i}": {"weight": weight} for i in range(9)}
     assert (
         said(**many) == start + "it lacks `conv0/weight`, it lacks `conv1/weight`, it lacks `conv2/weight`, and 10 more"
@@ -180,15 +180,15 @@ def test_another_optimizer_or_training(path):
         trees = SMALL | {"optimizer": optimizer, "earlier": [jnp.ones(2)] * earlier}
         return complaint(restore, arrays, trees).partition("\n")[0]
 
-    start = "the checkpoint is of another optimizer: "
-    assert said(()) == start + "it has `optimizer[0]` besides, it has `optimizer[1]` besides"
+    start = "the checkpoint belongs to another optimizer: "
+    assert said(()) == start + "it also has `optimizer[0]`, it also has `optimizer[1]`"
     assert said((jnp.zeros((2, 3)), jnp.int32(0), jnp.ones(2))) == start + "it lacks `optimizer[2]`"
-    assert said((jnp.zeros((2, 3)), jnp.float32(0))) == start + "`optimizer[1]` is int32 there and float32 here"
+    assert said((jnp.zeros((2, 3)), jnp.float32(0))) == start + "`optimizer[1]` is int32 instead of float32"
     fits = (jnp.zeros((2, 3)), jnp.int32(0))
-    assert said(fits, 0) == "the checkpoint is of another training: it has `earlier[0]` besides"
+    assert said(fits, 0) == "the checkpoint belongs to another training run: it also has `earlier[0]`"
 
 
-def test_files_that_are_no_checkpoint(tmp_path, path):
+def test_files_that_are_not_checkpoints(tmp_path, path):
     assert f"`{path}` cannot be read: No such file or directory" in complaint(load, path)
     assert "cannot be read: Is a directory" in complaint(load, tmp_path)
     save(path, SMALL, {"a": "b"})
@@ -197,7 +197,7 @@ def test_files_that_are_no_checkpoint(tmp_path, path):
     unknown = len(odd).to_bytes(8, "little") + odd + b"\0"
     for content in (b"", b"text", b"some longer text " * 9, whole[:9], whole[:60], whole[:-1], whole + b"\0", unknown):
         path.write_bytes(content)
-        assert "is no safetensors file, or not a whole one" in complaint(load, path)
+        assert "is not a safetensors file, or is incomplete" in complaint(load, path)
 
 
 def test_a_failed_write_leaves_the_last_file(path, monkeypatch):
@@ -209,7 +209,7 @@ def test_a_failed_write_leaves_the_last_file(path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         said = complaint(save, path, SMALL, {"epoch": "2"})
-    assert said == f"`{path}` cannot be written: No space left on device\nhint: the one that is there stays as it was"
+    assert said == f"`{path}` cannot be written: No space left on device\nhint: the existing file is unchanged"
     assert os.listdir(path.parent) == [path.name] and load(path)[1] == {"epoch": "1"}
 
 
@@ -251,18 +251,18 @@ def test_places_that_cannot_be_written(tmp_path, path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_what_is_no_file_is_not_replaced(tmp_path):
+def test_only_files_are_replaced(tmp_path):
     network, batches = pc.Network([pc.Dense(2)], input=2), [(numpy.ones((2, 2), numpy.float32), [0, 1])]
     os.mkfifo(tmp_path / "pipe")  # as /dev/null is
     (tmp_path / "link").symlink_to(tmp_path / "pipe")
     for name in ("pipe", "link"):
         path = tmp_path / name
-        said = f"`{path}` cannot be written: it is a device or a pipe, and no file"
+        said = f"`{path}` cannot be written: it is a device or a pipe, not a file"
         assert complaint(save, path, SMALL, {}) == complaint(pc.train, network, batches, checkpoint=path) == said
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_names_that_a_file_can_just_have_and_not_have(tmp_path):
+def test_the_longest_file_name_and_a_wrong_one(tmp_path):
     path = tmp_path / ("é" * 127)  # 254 bytes, and 255 are the most
     save(path, SMALL, {})
     assert os.listdir(tmp_path) == [path.name]
@@ -270,7 +270,7 @@ def test_names_that_a_file_can_just_have_and_not_have(tmp_path):
     assert complaint(pc.train, network, batches, checkpoint="a\0b") == "`a\\x00b` cannot be written: embedded null byte"
 
 
-def test_a_link_stays_and_its_file_is_replaced(tmp_path, path):
+def test_a_link_is_kept_and_its_target_replaced(tmp_path, path):
     (tmp_path / "link").symlink_to(path)
     save(tmp_path / "link", SMALL, {})
     assert (tmp_path / "link").is_symlink() and load(path)[0].keys() == {"dense0/weight"}
@@ -320,19 +320,19 @@ def run(source, path):
     return done.stdout
 
 
-def test_a_disk_that_takes_no_more(path):
+def test_a_full_disk(path):
     pytest.importorskip("resource")
-    said = f"`{path}` cannot be written: File too large\nhint: the one that is there stays as it was\n"
+    said = f"`{path}` cannot be written: File too large\nhint: the existing file is unchanged\n"
     assert run(FULL, path) == f"{said}1 ['{path.name}']\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_killed_run_leaves_a_whole_file(path):
+def test_a_killed_run_leaves_a_complete_file(path):
     numbers = [int(line) for line in run(KILLED, path).split()]
     assert [number // 100 for number in numbers] == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
-def test_safetensors_is_asked_for_where_it_is_missing(path, monkeypatch):
+def test_a_missing_safetensors_is_reported(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "safetensors", None)
     for call in (lambda: save(path, SMALL, {}), lambda: load(path)):
         with pytest.raises(pc.ParamcountError, match="`a checkpoint` needs safetensors\nhint: pip install"):

@@ -1,4 +1,4 @@
-"""Real handwritten digits are learnt, and a bar that training clears is missed where something in it is broken."""
+"""Real handwritten digits are learnt to a bar, which is missed if something in training is broken."""
 
 import numpy
 import pytest
@@ -28,7 +28,7 @@ def test_handwritten_digits_are_learnt(digits):
     assert score_of_digits(*digits) > BAR
 
 
-def test_what_is_broken_does_not_reach_the_bar(digits):
+def test_broken_training_does_not_reach_the_bar(digits):
     (x, y), test = digits
     assert score_of_digits((x, y), test, freeze=["dense0"]) < BAR - 0.05  # a layer without a gradient
     assert score_of_digits((x, y), test, freeze=["dense1"]) < BAR - 0.05

@@ -1,4 +1,4 @@
-"""Optimizers by name beside PyTorch's, schedules, and other transformations of optax."""
+"""Optimizers by name compared with PyTorch's, schedules, and other optax transformations."""
 
 import jax
 import numpy
@@ -50,7 +50,7 @@ def test_several_steps_equal_those_of_pytorch(name, rate):
 
 
 def one_weight(steps=1, **settings):
-    """The weight that starts at 0 and whose gradient is always 1."""
+    """A weight that starts at 0 and whose gradient is always 1."""
     network = pc.Network([pc.Dense(1, bias=False)], input=1)
     batch = (numpy.ones((1, 1), numpy.float32), numpy.zeros(1))
     zero = {"dense0": {"weight": [[0.0]]}}
@@ -63,7 +63,7 @@ def test_a_schedule_gives_each_step_its_rate():
     assert [-one_weight(steps, learning_rate=rates) for steps in (1, 2, 3, 4)] == [0.5, 1.0, 1.25, 1.375]
 
 
-def test_any_transformation_of_optax_will_do():
+def test_any_optax_transformation():
     clipped = optax.chain(optax.clip(0.25), optax.sgd(1.0))
     assert one_weight(3, optimizer=clipped) == -0.75
     assert one_weight(4, optimizer=optax.MultiSteps(optax.sgd(1.0), 2).gradient_transformation()) == -2
@@ -73,14 +73,14 @@ def test_any_transformation_of_optax_will_do():
 @pytest.mark.parametrize(
     "made",
     [
-        optax.contrib.schedule_free(optax.sgd(0.1), 0.1),  # which keeps the parameters themselves in its state
-        optax.chain(optax.sgd(0.1), optax.contrib.reduce_on_plateau()),  # which wants to know the loss
+        optax.contrib.schedule_free(optax.sgd(0.1), 0.1),  # which has the parameters themselves in its state
+        optax.chain(optax.sgd(0.1), optax.contrib.reduce_on_plateau()),  # which needs the loss
         optax.chain(optax.sgd(1.0), optax.scale_by_backtracking_linesearch(5)),  # which computes it again
         optax.chain(optax.add_noise(0.01, 0.5, jax.random.key(0)), optax.sgd(0.1)),  # which keeps a random key
     ],
     ids=["schedule free", "plateau", "line search", "noise"],
 )
-def test_those_with_wishes_of_their_own_too(made, tmp_path):
+def test_transformations_with_special_needs(made, tmp_path):
     network = pc.Network([pc.Dense(3)], input=6)
     settings = {"optimizer": made, "checkpoint": tmp_path / "all.safetensors"}
     pc.train(network, BATCHES, epochs=2, **settings)
@@ -90,25 +90,25 @@ def test_those_with_wishes_of_their_own_too(made, tmp_path):
 
 @pytest.mark.parametrize("rate", [0, -0.1, float("nan"), float("inf"), "0.1", True, 1j, 10**400, numpy.bool_(True)])
 def test_a_rate_is_a_positive_number(rate):
-    with pytest.raises(ArgumentError, match="a learning rate is a positive number"):
+    with pytest.raises(ArgumentError, match="a learning rate must be a positive number"):
         optimizer("sgd", rate)
 
 
 def test_a_transformation_has_its_own_rate():
-    with pytest.raises(ArgumentError, match="a learning rate of its own"):
+    with pytest.raises(ArgumentError, match="already has a learning rate"):
         optimizer(optax.sgd(0.1), 0.1)
 
 
-def test_the_rate_where_none_is_given():
+def test_the_default_rate():
     assert one_weight(learning_rate=None) == one_weight(learning_rate=0.01) == pytest.approx(-0.01)
 
 
-def test_a_rate_may_be_numpys():
+def test_a_rate_may_be_a_numpy_number():
     assert one_weight(learning_rate=numpy.float32(0.5)) == one_weight(learning_rate=numpy.float64(0.5)) == -0.5
     assert one_weight(learning_rate=jax.numpy.float32(0.5)) == -0.5 and one_weight(learning_rate=numpy.int64(2)) == -2
 
 
 @pytest.mark.parametrize("given", ["adamw", "SGD", None, 3, optax.adam])
-def test_what_is_no_optimizer(given):
+def test_wrong_optimizers(given):
     with pytest.raises(ArgumentError, match="optimizer"):
         optimizer(given, 0.1)

@@ -1,4 +1,4 @@
-"""Data parallelism on eight devices of one host, beside one device; and the bytes that are summed."""
+"""Data parallelism on eight devices of one host compared with one device; and the bytes that are summed."""
 
 import json
 import os
@@ -42,7 +42,7 @@ found = {}
 for name, (items, x, settings) in networks.items():
     network = pc.Network(items, input=x.shape[1:])
     batches = [(x[:24], classes[:24]), (x[16:], classes[16:])]
-    test = [(x[:13], classes[:13])]  # scored, though eight do not divide it
+    test = [(x[:13], classes[:13])]  # scored, though it is not divisible by eight
     for devices in (8,) if name in ("shared", "lstm") else (1, 8):
         result = pc.train(network, batches, epochs=2, test=test, devices=devices, **settings)
         found[f"{name} {devices}"] = {
@@ -112,21 +112,21 @@ def test_bytes_of_weights_that_are_used_again(found):
 
 
 def test_many_steps_in_a_row(found):
-    """Products of this size run in a pool of threads, where steps that overtake each other would block all of them."""
+    """Products of this size run in a pool of threads, where steps that overtake each other would block it."""
     loss, score = found["long"]
     assert 0 < loss < 1.5 and score > 0.9
 
 
-def test_what_devices_cannot_divide(found):
+def test_batches_that_cannot_be_divided(found):
     assert found["error 20"].startswith("a batch of 20 cannot be divided by 8 devices\nhint: choose a batch")
     assert found["error 24"] == (
-        "16 devices are asked for, and JAX finds 8 (cpu)\n"
-        "hint: XLA_FLAGS=--xla_force_host_platform_device_count=16 in the environment makes as many of a processor"
+        "16 devices are requested, but JAX finds 8 (cpu)\n"
+        "hint: XLA_FLAGS=--xla_force_host_platform_device_count=16 in the environment splits a CPU into that many"
     )
 
 
 @pytest.mark.parametrize("number", [0, -1, 2.0, True, "8", None])
-def test_a_number_of_devices_that_is_none(number):
+def test_wrong_numbers_of_devices(number):
     with pytest.raises(ArgumentError, match=re.escape(f"devices must be a whole number of at least 1, not `{number}`")):
         Devices(number)
 
@@ -141,9 +141,17 @@ class Device:
 @pytest.mark.parametrize(
     ("there", "number", "said"),
     [
-        ([0, 1], 3, "devices=3 cannot be divided by 2 processes\nhint: each holds as many: give a multiple of 2"),
-        ([0, 1], 1, "devices=1 cannot be divided by 2 processes\nhint: each holds as many: give a multiple of 2"),
-        ([0, 0, 0, 1], 4, "4 devices are asked for, and JAX finds 4 (gpu) in 2 processes, and each must hold 2"),
+        (
+            [0, 1],
+            3,
+            "devices=3 cannot be divided by 2 processes\nhint: give a multiple of 2: each has the same number",
+        ),
+        (
+            [0, 1],
+            1,
+            "devices=1 cannot be divided by 2 processes\nhint: give a multiple of 2: each has the same number",
+        ),
+        ([0, 0, 0, 1], 4, "4 devices are requested, but JAX finds 4 (gpu) in 2 processes, and each needs 2"),
     ],
 )
 def test_devices_of_processes(monkeypatch, there, number, said):
@@ -201,7 +209,7 @@ LOOP = "%w = (s32[], f32[3]{0}) while(%t), condition=%less, body=%body"
     ("lines", "expected"),
     [
         ([LOOP + ', backend_config={"known_trip_count":{"n":"5"},"other":{"n":"7"}}'], 5 * 12),
-        ([LOOP], None),  # until something comes true
+        ([LOOP], None),  # until a condition holds
         ([LOOP.replace("body=%body", "body=%other")], 0),
         (["%c = f32[3] call(%a), to_apply=%body", "%d = f32[3] call(%c), to_apply=%body"], 24),
         (["%c = f32[3] conditional(%p, %a, %b), branch_computations={%other, %body}"], None),
@@ -213,7 +221,7 @@ def test_what_programs_call(lines, expected):
     assert all_reduce_bytes(program(*lines, more=BODY)) == expected
 
 
-def test_a_text_that_is_no_program():
+def test_a_text_that_is_not_a_program():
     assert all_reduce_bytes("") is None
 
 

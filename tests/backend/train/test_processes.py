@@ -1,4 +1,4 @@
-"""Two processes that train together, joined over the loopback interface, beside one."""
+"""Two processes that train together over the loopback interface, compared with one."""
 
 import json
 import os
@@ -50,7 +50,7 @@ print(json.dumps({
 
 @pytest.fixture
 def pair(tmp_path):
-    """A function that runs a command in two processes, and gives the output of both."""
+    """A function that runs a command in two processes and returns the output of both."""
     running = []
 
     def run(command, devices):
@@ -63,7 +63,7 @@ def pair(tmp_path):
             running.append(subprocess.Popen(arguments, env=environment, cwd=tmp_path, **pipes))
         outcomes = [(*process.communicate(timeout=120), process.returncode) for process in running]
         assert [code for *_, code in outcomes] == [0, 0], outcomes
-        return [re.sub(r"\[Gloo\].*\n", "", out) for out, *_ in outcomes]  # what the library says of itself
+        return [re.sub(r"\[Gloo\].*\n", "", out) for out, *_ in outcomes]  # what the library logs
 
     yield run
     for process in running:
@@ -96,7 +96,7 @@ def test_from_python(pair):
     assert first["reduction"] == [4 * (5 * 4 + 4 + 2 * 4 + 4 * 3 + 3 + 1 + 5 * 4)] * 2
 
 
-def test_the_command_goes_on_where_one_process_stopped(pair, tmp_path, monkeypatch, capsys):
+def test_the_command_resumes_what_one_process_started(pair, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     generator = numpy.random.default_rng(1)
     numpy.savez("data.npz", x_train=generator.random((32, 4, 4)), y_train=generator.integers(0, 3, 32))
@@ -158,28 +158,28 @@ def test_options_that_come_together(options, capsys):
         (("127.0.0.1:9", 2, 2), "process 2 is not one of 2\nhint: they are 0 to 1"),
         (("127.0.0.1:9", 2, -1), "process -1 is not one of 2\nhint: they are 0 to 1"),
         (("127.0.0.1:9", 1, 1), "process 1 is not one of 1\nhint: the only one is 0"),
-        (("127.0.0.1", 2, 0), "the coordinator is HOST:PORT, not `127.0.0.1`"),
-        ((":80", 2, 0), "the coordinator is HOST:PORT, not `:80`"),
-        (("host:http", 2, 0), "the coordinator is HOST:PORT, not `host:http`"),
-        (("host:0", 2, 0), "the coordinator is HOST:PORT, not `host:0`"),
-        (("host:70000", 2, 0), "the coordinator is HOST:PORT, not `host:70000`"),
+        (("127.0.0.1", 2, 0), "the coordinator must be HOST:PORT, not `127.0.0.1`"),
+        ((":80", 2, 0), "the coordinator must be HOST:PORT, not `:80`"),
+        (("host:http", 2, 0), "the coordinator must be HOST:PORT, not `host:http`"),
+        (("host:0", 2, 0), "the coordinator must be HOST:PORT, not `host:0`"),
+        (("host:70000", 2, 0), "the coordinator must be HOST:PORT, not `host:70000`"),
     ],
 )
-def test_processes_that_cannot_be(arguments, said):
+def test_wrong_processes(arguments, said):
     with pytest.raises(ArgumentError) as caught:
         join(*arguments)
     assert str(caught.value).startswith(said)
 
 
-def test_nobody_listens():
+def test_nothing_listens():
     at = f"127.0.0.1:{free_port()}"
     with pytest.raises(ArgumentError) as caught:
         join(at, 2, 1, patience=0.3)
-    assert str(caught.value).startswith(f"nobody listens at `{at}`: ") and "start process 0" in caught.value.hint
+    assert str(caught.value).startswith(f"nothing listens at `{at}`: ") and "start process 0" in caught.value.hint
 
 
 def test_the_port_is_taken():
     with socket.create_server(("", 0)) as server:
         port = server.getsockname()[1]
-        with pytest.raises(ArgumentError, match=f"nobody can listen at the port {port}: Address already in use"):
+        with pytest.raises(ArgumentError, match=f"cannot listen on port {port}: Address already in use"):
             join(f"127.0.0.1:{port}", 2, 0)

@@ -1,4 +1,4 @@
-"""The line of an epoch: what it says on a terminal, and that it says nothing anywhere else."""
+"""The progress line of an epoch: what it shows on a terminal, and that it is silent elsewhere."""
 
 import io
 import sys
@@ -29,10 +29,10 @@ def written(monkeypatch, stream, shown=True, batches=(1, 2, 3)):
     return stream.getvalue()
 
 
-def test_a_terminal_sees_rate_loss_and_what_is_left(monkeypatch):
+def test_a_terminal_shows_rate_loss_and_time_left(monkeypatch):
     line = written(monkeypatch, Terminal())
     assert "epoch 4 of 8:  67%" in line and "2/3" in line and "batch/s" in line and "loss=0.2500" in line
-    assert line.endswith("\r")  # and the line is gone in the end
+    assert line.endswith("\r")  # and the line is cleared at the end
 
 
 def test_batches_without_a_length_are_counted(monkeypatch):
@@ -49,8 +49,8 @@ def test_several_steps_at_once_show_the_last_loss(monkeypatch):
     assert "16/32" in sys.stderr.getvalue() and "loss=0.5000" in sys.stderr.getvalue()
 
 
-def test_anything_else_sees_nothing(monkeypatch):
-    class Never:  # to show a loss, the device would have to come to it
+def test_it_is_silent_elsewhere(monkeypatch):
+    class Never:  # showing a loss would wait for the device
         def __array__(self):
             raise AssertionError("read")
 
@@ -61,7 +61,7 @@ def test_anything_else_sees_nothing(monkeypatch):
     assert written(monkeypatch, Terminal(), shown=False) == ""
 
 
-def test_how_to_get_it(monkeypatch):
+def test_a_missing_tqdm_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     with pytest.raises(MissingPackageError, match=r"needs tqdm\nhint: pip install .paramcount\[train\]"):
         Progress(True, 0, 1, [])

@@ -1,4 +1,4 @@
-"""Going on from a checkpoint: no bit is another, and what it is not of is refused."""
+"""Resuming from a checkpoint: the result is the same bit for bit, and a checkpoint of another run is refused."""
 
 import pathlib
 
@@ -28,7 +28,7 @@ MIXED = pc.Network(
 
 
 def figures(result):
-    """All that a training comes to, but for the time it took."""
+    """All results of a training run except its times."""
     epochs = [epoch._replace(seconds=0) for epoch in result.epochs]
     return epochs, jax.tree.map(numpy.array, (result.params, result.buffers))
 
@@ -49,7 +49,7 @@ def complaint(batches=PAIRS, network=NETWORK, error=ArgumentError, **settings):
 @pytest.mark.parametrize(
     ("loader", "optimizer", "staleness"), [("Batches", "adam", 0), ("torch_batches", "momentum", 2)]
 )
-def test_stopping_and_going_on_changes_no_bit(loader, optimizer, staleness, tmp_path):
+def test_stopping_and_resuming_changes_no_bit(loader, optimizer, staleness, tmp_path):
     if loader == "torch_batches":
         pytest.importorskip("torch", reason="needs torch")
     batches = getattr(pc, loader)(X, Y, 10, seed=2)
@@ -61,15 +61,15 @@ def test_stopping_and_going_on_changes_no_bit(loader, optimizer, staleness, tmp_
     same(pc.train(MIXED, batches, epochs=4, checkpoint=file, resume=True, **settings), whole)
 
 
-def test_a_finished_run_has_nothing_to_go_on_to(tmp_path):
+def test_resuming_a_finished_run_does_nothing(tmp_path):
     settings = {"epochs": 2, "checkpoint": str(tmp_path / "a.safetensors")}
     done = pc.train(NETWORK, PAIRS, **settings)
-    content, told = (tmp_path / "a.safetensors").read_bytes(), []
-    same(pc.train(NETWORK, PAIRS, resume=True, on_epoch=told.append, **settings), done)
-    assert not told and (tmp_path / "a.safetensors").read_bytes() == content
+    content, reported = (tmp_path / "a.safetensors").read_bytes(), []
+    same(pc.train(NETWORK, PAIRS, resume=True, on_epoch=reported.append, **settings), done)
+    assert not reported and (tmp_path / "a.safetensors").read_bytes() == content
 
 
-def test_what_a_checkpoint_is_not_of(tmp_path):
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     file = tmp_path / "a.safetensors"
     settings = {"checkpoint": file, "optimizer": "momentum"}
     pc.train(MIXED, PAIRS, **settings)
@@ -77,21 +77,21 @@ def test_what_a_checkpoint_is_not_of(tmp_path):
     def refused(network=MIXED, **other):
         return complaint(network=network, epochs=2, resume=True, **(settings | other))
 
-    assert "is of a training with the seed 0, not 1" in refused(seed=1)
-    assert "is of a training by momentum, not by adam" in refused(optimizer="adam")
-    assert "not by a transformation of optax" in refused(optimizer=optax.sgd(0.01))
+    assert "was trained with the seed 0, not 1" in refused(seed=1)
+    assert "was trained with momentum, not with adam" in refused(optimizer="adam")
+    assert "not with a transformation of optax" in refused(optimizer=optax.sgd(0.01))
     assert "another network" in refused(pc.Network([pc.With(pc.Dense(8), name="other"), pc.Dense(3)], input=4))
-    assert "another training: it lacks `earlier[0]`" in refused(staleness=1)
-    assert "did not freeze the same: `dense2/bias` differs" in refused(freeze=["dense2"])
+    assert "another training run: it lacks `earlier[0]`" in refused(staleness=1)
+    assert "was trained with other frozen tensors: `dense2/bias` differs" in refused(freeze=["dense2"])
     assert "cannot be read: No such file" in refused(checkpoint=tmp_path / "b.safetensors")
     file.write_bytes(file.read_bytes()[:-1])
-    assert "not a whole one" in refused()
+    assert "or is incomplete" in refused()
 
 
-def test_a_freeze_is_missed_though_no_optimizer_remembers_it(tmp_path):
+def test_another_freeze_is_noticed_without_optimizer_state(tmp_path):
     settings = {"checkpoint": tmp_path / "a.safetensors", "optimizer": "sgd"}
     pc.train(NETWORK, PAIRS, **settings)
-    assert "did not freeze the same" in complaint(epochs=2, resume=True, freeze=["dense0"], **settings)
+    assert "was trained with other frozen tensors" in complaint(epochs=2, resume=True, freeze=["dense0"], **settings)
 
 
 def test_another_transformation(tmp_path):
@@ -104,7 +104,7 @@ def test_a_checkpoint_is_not_replaced_by_another_training(tmp_path):
     file = tmp_path / "a.safetensors"
     pc.train(NETWORK, PAIRS, checkpoint=file)
     before = file.read_bytes()
-    assert "there is a checkpoint" in complaint(checkpoint=file)
+    assert "there is already a checkpoint" in complaint(checkpoint=file)
     assert file.read_bytes() == before
 
 
@@ -119,7 +119,7 @@ def test_weights_come_back(tmp_path):
         pc.load_checkpoint(file, NETWORK)
 
 
-def test_the_rate_is_this_runs(tmp_path):
+def test_the_rate_is_that_of_this_run(tmp_path):
     settings = {"checkpoint": tmp_path / "a.safetensors"}
     first = pc.train(NETWORK, PAIRS, epochs=2, **settings)
     assert pc.train(NETWORK, PAIRS, epochs=2, resume=True, **settings).rate is None
@@ -139,11 +139,11 @@ def test_a_checkpoint_that_cannot_be_written_is_known_before_the_first_step(tmp_
 
     assert "No such file" in complaint(never(), checkpoint=tmp_path / "missing" / "a.safetensors")
     assert "Is a directory" in complaint(never(), checkpoint=tmp_path)
-    assert "is the path of a file, not `5`" in complaint(never(), checkpoint=5)
+    assert "`checkpoint` must be a path, not `5`" in complaint(never(), checkpoint=5)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_loss_that_is_no_number_leaves_the_checkpoint(tmp_path):
+def test_a_loss_that_is_not_finite_leaves_the_checkpoint(tmp_path):
     file = tmp_path / "a.safetensors"
     pc.train(NETWORK, PAIRS, checkpoint=file)
     before = file.read_bytes()

@@ -1,4 +1,4 @@
-"""Late gradients, beside plain loops written out here: stale SGD on least squares, workers in turn, optax by hand."""
+"""Stale gradients against plain loops written out here: SGD on least squares, workers in turn, optax by hand."""
 
 import jax
 import numpy
@@ -32,7 +32,7 @@ def trained(staleness, items=None, init=None, **settings):
 
 
 def gradient(w, b, x, y):
-    """Of the mean over a batch of (x·w + b - y)²."""
+    """The gradient of the mean over a batch of (x·w + b - y)²."""
     error = x @ w + b - y
     return 2 * x.T @ error / len(x), 2 * error.mean(0)
 
@@ -58,13 +58,13 @@ def test_each_gradient_is_taken_n_updates_ago(staleness):
     numpy.testing.assert_allclose([epoch.loss for epoch in result.epochs], expected, rtol=1e-5)
 
 
-def test_it_is_as_workers_in_turn_would_train():
+def test_it_equals_workers_that_train_in_turn():
     w, b = START["weight"], START["bias"]
     read = [(w, b)] * 4  # what each of four workers took from the shared parameters
     for k, (x, y) in enumerate(BATCHES):
         for_w, for_b = gradient(*read[k % 4], x, y)
         w, b = w - RATE * for_w, b - RATE * for_b
-        read[k % 4] = w, b  # having delivered, it reads anew
+        read[k % 4] = w, b  # after its update, it reads again
     close(trained(3), w, b)
     assert numpy.abs(numpy.asarray(trained(2).params["dense0"]["weight"]) - w).max() > 1e-3
 
@@ -79,8 +79,8 @@ def test_momentum():
     close(trained(2, optimizer="momentum"), *held[-1])
 
 
-def test_an_optimizer_sees_the_parameters_of_now():
-    chosen = optax.adamw(0.1, weight_decay=0.5)  # the decay is that of the parameters of now
+def test_an_optimizer_sees_the_current_parameters():
+    chosen = optax.adamw(0.1, weight_decay=0.5)  # the decay is that of the current parameters
     params = jax.tree.map(jnp.float32, START)
     held, state = [params], chosen.init(params)
     for k, (x, y) in enumerate(BATCHES):
@@ -103,7 +103,7 @@ def test_frozen_layers():
     close(result, first["weight"], first["bias"])
 
 
-def test_batch_statistics_are_those_of_what_was_read():
+def test_batch_statistics_are_those_of_the_stale_parameters():
     def loss(params, x, y):
         values = x @ params["weight"] + params["bias"]
         mean = values.mean(0)
@@ -123,7 +123,7 @@ def test_batch_statistics_are_those_of_what_was_read():
     numpy.testing.assert_allclose([buffers["mean"], buffers["var"]], running, rtol=2e-5, atol=1e-6)
 
 
-def test_a_resumed_training_goes_on_with_what_was_on_its_way(tmp_path):
+def test_a_resumed_run_keeps_the_stale_parameters(tmp_path):
     pytest.importorskip("safetensors", reason="needs safetensors")
     path = str(tmp_path / "kept.safetensors")
     batches = BATCHES[:2]  # fewer than the delay
@@ -134,12 +134,12 @@ def test_a_resumed_training_goes_on_with_what_was_on_its_way(tmp_path):
     for name, array in whole.params["dense0"].items():
         assert numpy.array_equal(on.params["dense0"][name], array)
     for other in (0, 2, 4):
-        with pytest.raises(ArgumentError, match="the checkpoint is of another training"):
+        with pytest.raises(ArgumentError, match="the checkpoint belongs to another training run"):
             trained(other, batches=batches, epochs=5, optimizer="momentum", checkpoint=path, resume=True)
 
 
 @pytest.mark.parametrize("staleness", [0, 1, 2, 8])
-def test_late_gradients_bear_smaller_steps(staleness):
+def test_stale_gradients_tolerate_only_smaller_steps(staleness):
     """On w²/2, whose gradient is w, steps converge below 2·sin(π / (4n + 2)): 2 for n = 0, 0.185 for n = 8."""
     bound = 2 * numpy.sin(numpy.pi / (4 * staleness + 2))
     network = Network([Dense(1, bias=False)], input=1)
@@ -154,6 +154,6 @@ def test_late_gradients_bear_smaller_steps(staleness):
 
 
 @pytest.mark.parametrize("staleness", [-1, 1.0, True, "2", None])
-def test_a_staleness_that_is_none(staleness):
+def test_wrong_stalenesses(staleness):
     with pytest.raises(ArgumentError, match="staleness must be a whole number of at least 0, not"):
         trained(staleness)

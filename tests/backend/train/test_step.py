@@ -1,4 +1,4 @@
-"""One step of training: by hand, what it changes, what it leaves, and where its random numbers come from."""
+"""One training step: by hand, what it changes, what it leaves, and where its random numbers come from."""
 
 from math import e, log
 
@@ -72,7 +72,7 @@ def test_batch_norm_keeps_the_statistics_of_whole_batches():
     ],
     ids=["batch norm", "dropout"],
 )
-def test_networks_whose_training_is_another_computation_train(layers):
+def test_networks_that_compute_differently_in_training(layers):
     result = pc.train(pc.Network(layers, input=6), [noisy()], epochs=60, optimizer="adam", learning_rate=0.02)
     assert result.epochs[-1].loss < 0.3 * result.epochs[0].loss
     assert result.epochs[-1].train > 0.9  # scored in inference
@@ -113,7 +113,7 @@ def test_a_network_with_nothing_to_train_is_only_scored():
     assert result.epochs[0].loss == result.epochs[1].loss
 
 
-def test_a_step_takes_no_memory_that_is_somebody_elses():
+def test_a_step_donates_only_its_own_memory():
     network = pc.Network([pc.Dense(3, norm="batch_norm")], input=6)
     params, buffers = network.init()
     init = {path: params.get(path, {}) | buffers.get(path, {}) for path in params}
@@ -121,4 +121,4 @@ def test_a_step_takes_no_memory_that_is_somebody_elses():
     batch = jax.tree.map(jax.numpy.asarray, noisy())
     pc.train(network, [batch], epochs=2, init=init)
     equal(jax.tree.map(numpy.array, init), before)
-    assert batch[0].sum().item()  # JAX raises where an array was given away
+    assert batch[0].sum().item()  # JAX raises if an array was donated

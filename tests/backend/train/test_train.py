@@ -1,4 +1,4 @@
-"""Training from Python: what it takes batches from, what it can be told, and what it refuses."""
+"""Training from Python: where batches come from, its settings, and what it refuses."""
 
 import re
 
@@ -19,7 +19,7 @@ PAIRS = [(X[:8], Y[:8]), (X[8:16], Y[8:16]), (X[16:], Y[16:])]
 
 
 def figures(result):
-    """All that a training comes to, but for the time it took."""
+    """All results of a training run except its times."""
     epochs = [epoch._replace(seconds=0) for epoch in result.epochs]
     return epochs, jax.tree.map(numpy.array, (result.params, result.buffers))
 
@@ -61,8 +61,8 @@ def test_a_generator_serves_one_epoch():
     result = pc.train(NETWORK, iter(PAIRS), test=PAIRS)
     first = pc.train(NETWORK, PAIRS).epochs[0]
     assert result.epochs[0].train is None and result.epochs[0].test == first.train  # it cannot be scored again
-    assert "`batches` can be gone through only once" in complaint((pair for pair in PAIRS), epochs=2)
-    assert "`test` can be gone through only once" in complaint(test=iter(PAIRS), epochs=2)
+    assert "`batches` can be iterated over only once" in complaint((pair for pair in PAIRS), epochs=2)
+    assert "`test` can be iterated over only once" in complaint(test=iter(PAIRS), epochs=2)
 
 
 def test_batches_whose_memory_is_filled_again_are_read_before():
@@ -98,7 +98,7 @@ def test_epochs_come_from_a_method_where_there_is_one():
     pc.train(NETWORK, Counter(PAIRS))
 
 
-# What it can be told
+# Its settings
 
 
 def test_dense_labels_train_like_class_numbers():
@@ -107,7 +107,7 @@ def test_dense_labels_train_like_class_numbers():
     assert_allclose([e[1:3] for e in ours.epochs], [e[1:3] for e in theirs.epochs], rtol=1e-5)
 
 
-def test_positions_of_a_sequence_have_labels_of_their_own():
+def test_each_position_of_a_sequence_has_a_label():
     network = pc.Network([pc.Embedding(7, 5), pc.Dense(7)], input={"tokens": [6]})
     tokens = GENERATOR.integers(0, 7, (4, 6))
     result = pc.train(network, [(tokens, tokens)], epochs=40, optimizer="adam", learning_rate=0.1)
@@ -115,10 +115,10 @@ def test_positions_of_a_sequence_have_labels_of_their_own():
     wrong = tokens.copy()
     wrong[2, 3] = 7
     assert "label `7` at [2, 3] is out of range" in complaint([(tokens, wrong)], network)
-    assert "whole numbers, not float32" in complaint([(tokens.astype("float32"), tokens)], network, ShapeError)
+    assert "as integers, not float32" in complaint([(tokens.astype("float32"), tokens)], network, ShapeError)
 
 
-def test_a_loss_and_a_metric_of_ones_own():
+def test_a_custom_loss_and_metric():
     network = pc.Network([pc.Dense(1)], input=4)
     targets = [(x, x @ numpy.array([[1.0], [-2.0], [3.0], [0.5]], numpy.float32) + 2) for x, _ in PAIRS]
 
@@ -149,7 +149,7 @@ def test_several_inputs_and_outputs_by_name():
 
     result = pc.train(network, [batch], loss=loss, metric=metric, epochs=100, optimizer="adam", learning_rate=0.1)
     assert result.epochs[-1].train > 0.9
-    assert "several outputs\nhint: give a `loss(outputs, y)` of a mapping with `class`, `side`" in complaint(
+    assert "several outputs\nhint: give a `loss(outputs, y)` that takes a mapping with `class`, `side`" in complaint(
         [batch], network
     )
     assert "`left`, `right`" in complaint([(X, Y)], network, loss=loss)
@@ -163,7 +163,7 @@ def test_a_transform_makes_the_inputs_of_what_is_stored():
     assert_allclose(ours.epochs[0][1:4], theirs.epochs[0][1:4], rtol=1e-5)
 
 
-def test_first_values_are_arrays_or_a_function():
+def test_initial_values_are_arrays_or_a_function():
     ones = {"dense0": {"weight": numpy.ones((4, 3)), "bias": numpy.zeros(3, int)}}
     seen = []
 
@@ -182,14 +182,14 @@ def test_first_values_are_arrays_or_a_function():
     assert_allclose(kept.buffers["batch_norm0"]["mean"], [9, 0, 0, 0])
 
 
-def test_each_epoch_is_told_once_it_is_kept(tmp_path):
-    file, told = tmp_path / "a.safetensors", []
-    result = pc.train(NETWORK, PAIRS, epochs=3, checkpoint=file, on_epoch=lambda e: told.append((e, file.read_bytes())))
-    assert tuple(epoch for epoch, _ in told) == result.epochs
-    assert len({content for _, content in told}) == 3
+def test_each_epoch_is_reported_once_it_is_saved(tmp_path):
+    file, seen = tmp_path / "a.safetensors", []
+    result = pc.train(NETWORK, PAIRS, epochs=3, checkpoint=file, on_epoch=lambda e: seen.append((e, file.read_bytes())))
+    assert tuple(epoch for epoch, _ in seen) == result.epochs
+    assert len({content for _, content in seen}) == 3
 
 
-def test_what_came_of_it_in_words():
+def test_the_result_as_text():
     result = pc.train(NETWORK, PAIRS, epochs=2)
     flops = pc.count(NETWORK, train=True).train_flops
     assert str(result).startswith(f"network: {flops} FLOPs for an example's step of training\nfastest epoch: ")
@@ -204,30 +204,30 @@ def test_what_came_of_it_in_words():
     ("batches", "words"),
     [
         ([], "there is no batch to train on"),
-        ([(X[:0], Y[:0])], "one length, and not 0"),
-        ([(X, Y[:9])], "one length, and not 9 and 20"),
-        ([({"input": X}, (Y, Y[:1]))], "one length, and not 1 and 20"),
+        ([(X[:0], Y[:0])], "one common length, not 0"),
+        ([(X, Y[:9])], "one common length, not 9 and 20"),
+        ([({"input": X}, (Y, Y[:1]))], "one common length, not 1 and 20"),
         ([(X, Y[:, None])], "do not fit `logits`"),
-        ([(X, Y, Y)], "a pair (x, y), and this one is 3 parts"),
-        ((X, Y), "a pair (x, y), and this one is `ndarray`"),
-        (X, "a pair (x, y), and this one is `ndarray`"),
-        ({"x": X, "y": Y}, "`batches` are pairs (x, y), not `dict`"),
-        ("mnist", "`batches` are pairs (x, y), not `str`"),
-        (None, "`batches` are pairs (x, y), not `NoneType`"),
-        ([(X, None)], "`NoneType` holds no numbers"),
-        ([("X", Y)], "`str` holds no numbers"),
+        ([(X, Y, Y)], "a batch must be a pair (x, y), not 3 parts"),
+        ((X, Y), "a batch must be a pair (x, y), not `ndarray`"),
+        (X, "a batch must be a pair (x, y), not `ndarray`"),
+        ({"x": X, "y": Y}, "`batches` must be pairs (x, y), not `dict`"),
+        ("mnist", "`batches` must be pairs (x, y), not `str`"),
+        (None, "`batches` must be pairs (x, y), not `NoneType`"),
+        ([(X, None)], "`NoneType` does not hold numbers"),
+        ([("X", Y)], "`str` does not hold numbers"),
         ([({"inputs": X}, Y)], "the network's inputs are `input`, not `inputs`"),
         ([(X, Y + 1)], "label `3` at ["),
         ([(X, Y - 1)], "label `-1` at ["),
-        ([(X, Y.astype(float))], "class numbers are integers"),
-        ([(X[:, :3], Y)], "`input` has the sizes (3,) after the batch, and the network takes (4,)"),
-        ([(X.reshape(-1, 2, 2), Y)], "`input` has the sizes (2, 2) after the batch"),
-        ([(X.astype("uint8"), Y)], "must be of floating point, not uint8\nhint: e.g. x / 255"),
+        ([(X, Y.astype(float))], "class numbers must be integers"),
+        ([(X[:, :3], Y)], "`input` has shape (3,) after the batch, but the network takes (4,)"),
+        ([(X.reshape(-1, 2, 2), Y)], "`input` has shape (2, 2) after the batch"),
+        ([(X.astype("uint8"), Y)], "must be floating-point, not uint8\nhint: e.g. x / 255"),
     ],
 )
-def test_batches_that_are_none(batches, words):
+def test_wrong_batches(batches, words):
     assert words in complaint(batches, error=ParamcountError)
-    if isinstance(batches, list):  # where they are only scored, too
+    if isinstance(batches, list):  # also if they are only scored
         assert words.replace("train on", "score") in complaint(test=batches, error=ParamcountError)
 
 
@@ -244,38 +244,38 @@ def test_batches_that_are_none(batches, words):
         ({"seed": -1}, "the seed is a whole number from 0 to 2^63 - 1, not `-1`"),
         ({"seed": "a"}, "the seed is"),
         ({"seed": 2**63}, "the seed is"),
-        ({"loss": "mse"}, "`loss` is a function, not `'mse'`"),
-        ({"loss": None}, "`loss` is a function"),
-        ({"metric": "accuracy"}, "`metric` is a function"),
-        ({"transform": 255}, "`transform` is a function"),
-        ({"on_epoch": 1}, "`on_epoch` is a function"),
-        ({"loss": lambda outputs, y: None}, "`loss` must give numbers, not NoneType"),
-        ({"loss": lambda outputs, y: (outputs.mean(), 1)}, "`loss` must give numbers, not tuple"),
-        ({"loss": lambda outputs, y: outputs * 1j}, "`loss` must give numbers"),
-        ({"metric": lambda outputs, y: {}}, "`metric` must give numbers, not dict"),
+        ({"loss": "mse"}, "`loss` must be a function, not `'mse'`"),
+        ({"loss": None}, "`loss` must be a function"),
+        ({"metric": "accuracy"}, "`metric` must be a function"),
+        ({"transform": 255}, "`transform` must be a function"),
+        ({"on_epoch": 1}, "`on_epoch` must be a function"),
+        ({"loss": lambda outputs, y: None}, "`loss` must return numbers, not NoneType"),
+        ({"loss": lambda outputs, y: (outputs.mean(), 1)}, "`loss` must return numbers, not tuple"),
+        ({"loss": lambda outputs, y: outputs * 1j}, "`loss` must return numbers"),
+        ({"metric": lambda outputs, y: {}}, "`metric` must return numbers, not dict"),
         ({"freeze": "dense0"}, "freeze is a list of patterns"),
         ({"freeze": ["dense1"]}, "no row to freeze is called `dense1`"),
-        ({"learning_rate": 0}, "a learning rate is a positive number"),
+        ({"learning_rate": 0}, "a learning rate must be a positive number"),
         ({"optimizer": "sdg"}, "unknown optimizer `sdg`"),
-        ({"init": [1]}, "`init` is arrays by path and name, or a function, and not `list`"),
-        ({"init": NETWORK.init()}, "the first of the two that `network.init()` gives"),
-        ({"init": {"dense0": X}}, "`init` is arrays by path and name"),
+        ({"init": [1]}, "`init` must be arrays by path and name, or a function, not `list`"),
+        ({"init": NETWORK.init()}, "the first result of `network.init()`"),
+        ({"init": {"dense0": X}}, "`init` must be arrays by path and name"),
         ({"init": {"dense1": {"weight": X}}}, "the network has no tensor `dense1/weight`"),
-        ({"init": {"dense0": {"weight": X}}}, "`dense0/weight` has the sizes (20, 4), not (4, 3)"),
-        ({"init": {"dense0": {"weight": "ones"}}}, "holds no numbers"),
-        ({"init": {"dense0": {"bias": [1j, 0, 0]}}}, "`dense0/bias` is of real numbers, not complex64"),
-        ({"init": {"dense0": {"weight": [[1], [1, 2]]}}}, "make no array"),
-        ({"test": 3}, "`test` are pairs (x, y), not `int`"),
+        ({"init": {"dense0": {"weight": X}}}, "`dense0/weight` has shape (20, 4), not (4, 3)"),
+        ({"init": {"dense0": {"weight": "ones"}}}, "does not hold numbers"),
+        ({"init": {"dense0": {"bias": [1j, 0, 0]}}}, "`dense0/bias` must be real, not complex64"),
+        ({"init": {"dense0": {"weight": [[1], [1, 2]]}}}, "cannot form an array"),
+        ({"test": 3}, "`test` must be pairs (x, y), not `int`"),
         ({"test": []}, "there is no batch to score"),
     ],
     ids=lambda value: value if isinstance(value, str) else str(*value),
 )
-def test_settings_that_are_wrong(settings, words):
+def test_wrong_settings(settings, words):
     assert words in complaint(**settings)
 
 
-def test_labels_that_only_a_loss_of_ones_own_can_see_stop_the_training():
+def test_labels_that_only_a_custom_loss_can_check_stop_training():
     def wrapped(outputs, y):
         return 2 * pc.losses.softmax_cross_entropy(outputs, y)
 
-    assert "labels that the loss can take" in complaint([(X, Y + 1)], error=CheckError, loss=wrapped)
+    assert "labels that the loss accepts" in complaint([(X, Y + 1)], error=CheckError, loss=wrapped)

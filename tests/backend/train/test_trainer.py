@@ -1,4 +1,4 @@
-"""Light steps run several in one program, and come to what they come to one by one."""
+"""Several light steps run in one program, with the same results as one by one."""
 
 import numpy
 import pytest

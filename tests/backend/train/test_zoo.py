@@ -103,7 +103,7 @@ def trained(network: Network) -> Training:
 
 
 def faults(network: Network, result: Training) -> list[str]:
-    """What is wrong with a training: a loss that does not fall, tensors that did not move or hold no numbers."""
+    """What is wrong with a training run: a loss that does not fall, tensors that did not move or are not finite."""
     first, *_, last = (epoch.loss for epoch in result.epochs)
     found = [] if last < first else ["the loss does not fall"]
     before, _ = network.init()
@@ -133,7 +133,7 @@ def test_three_steps(name):
     assert faults(network, trained(network)) == []
 
 
-def test_what_does_not_train_is_seen():
+def test_failed_training_is_noticed():
     network = small("llama")
     result = train(network, [batch(network)], epochs=STEPS, loss=lambda outputs, y: 0 * loss(outputs, y))
     assert faults(network, result)[:2] == ["the loss does not fall", "embedding0/table did not move"]
