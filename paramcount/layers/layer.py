@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import Field, dataclass, fields
 from functools import cache, cached_property
-from inspect import cleandoc
 from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
@@ -171,7 +170,7 @@ class Layer(Item, ABC):
             registry[kind] = cls
         cls.kind = kind or cls.__dict__.get("kind") or cls.__name__.lower()  # a layer without a kind still needs a name
         if cls.__doc__:
-            cls.__doc__ = f"{cleandoc(cls.__doc__)}\n\nArguments:\n{arguments_of(cls)}"
+            cls.__doc__ = with_arguments(cls.__doc__, cls)
 
     def __post_init__(self) -> None:
         for name, check, default in self.validations():
@@ -258,13 +257,17 @@ class Layer(Item, ABC):
         """The computation of one example in JAX; `vmap` makes the batch."""
 
 
-def arguments_of(layer: type) -> str:
-    """What each argument means, one on a line, `norm` and `activation` last; the class may not be a dataclass yet."""
-    own = {name: each for name, each in vars(layer).items() if isinstance(each, Field)}
-    known = {**getattr(layer, "__dataclass_fields__", {}), **own}
-    docs = {name: each.metadata["doc"] for name, each in known.items() if each.metadata.get("doc")}
-    order = sorted(docs, key=lambda name: name in ("norm", "activation"))
-    return "\n".join(f"    {name}: {docs[name]}" for name in order)
+def with_arguments(doc: str, layer: type) -> str:
+    """A class's docstring, and below it what each argument means; the class may not be a dataclass yet."""
+    found = dict(getattr(layer, "__dataclass_fields__", {}))
+    found.update((name, each) for name, each in vars(layer).items() if isinstance(each, Field))
+    for name in ("norm", "activation"):  # last, as in a positional list
+        found[name] = found.pop(name)
+    last = doc.rpartition("\n")[2]
+    indent = last[: len(last) - len(last.lstrip())]  # as the docstring is indented in its source
+    docs = [(name, each.metadata.get("doc")) for name, each in found.items()]
+    lines = [f"{indent}    {name}: {text}" for name, text in docs if text]
+    return "\n".join([doc.rstrip(), "", f"{indent}Arguments:", *lines])
 
 
 class ParameterFree(Layer):
