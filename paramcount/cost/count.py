@@ -16,7 +16,7 @@ from paramcount.layers.layer import Item
 from paramcount.numbers.arithmetic import Column, Size, ceil_div, require
 
 if TYPE_CHECKING:
-    from paramcount.cost.step import Step
+    from paramcount.cost.step import TrainStep
 
 
 ATTENTION = ("dense", "exact")
@@ -37,7 +37,7 @@ class Report(Counted):
     entries: Sequence[Entry] = field(repr=False)
     batch: Size = 1
     dtype: str = "float32"
-    step: Step | None = field(default=None, repr=False)
+    step: TrainStep | None = field(default=None, repr=False)
     attention: str = "dense"
     kv_cache: Size | None = None  # the tokens
     kv_cache_bytes: Size | None = None

@@ -26,10 +26,11 @@ def kept(graph: Graph, entries: Sequence[Entry], tokens: Size, batch: Size) -> S
     sources = [reached(graph, value) for value in graph.inputs.values()]
     total: Size = 0
     for entry, node, numbers in found:
-        query, key = node.inputs[:2]
         positions = node.layer.cached_positions(tokens)
-        if positions is None and any(query in each and key not in each for each in sources):
-            positions = key.shape.sizes[0]
+        if positions is None:
+            query, key = node.inputs[:2]
+            if any(query in each and key not in each for each in sources):
+                positions = key.shape.sizes[0]
         if positions is None:
             continue
         if decide(entry.place.work != entry.place.repeat * batch):

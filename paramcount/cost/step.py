@@ -18,7 +18,7 @@ LOSS_OF_ELEMENT, LOSS_OF_POSITION = 7, 1  # of each position: the target's logar
 
 
 @dataclass(frozen=True)
-class Step:
+class TrainStep:
     """One step of training: the totals, those of each leaf, and the loss of all outputs."""
 
     totals: TrainingFigures
@@ -34,7 +34,7 @@ class Step:
         return f"training: {backward}" + (", iterations of loops computed again" if self.remat else "")
 
 
-def step_of(graph: Graph, figures: Mapping[Any, Figures], batch: Size, remat: bool, optimizer: str) -> Step:
+def step_of(graph: Graph, figures: Mapping[Any, Figures], batch: Size, remat: bool, optimizer: str) -> TrainStep:
     """The step of a graph for training whose leaves have these figures, for the whole batch.
 
     Raises ArgumentError for an unknown optimizer.
@@ -47,7 +47,7 @@ def step_of(graph: Graph, figures: Mapping[Any, Figures], batch: Size, remat: bo
         updates = operations * figures[node].trainable
         leaves[node] = TrainingFigures(backward, recomputed, work.macs, work.flops, updates)
     totals = TrainingFigures.total(list(leaves.values()))
-    return Step(totals, leaves, cross_entropy(graph) * batch, optimizer, remat)
+    return TrainStep(totals, leaves, cross_entropy(graph) * batch, optimizer, remat)
 
 
 def cross_entropy(graph: Graph) -> Size:

@@ -12,7 +12,7 @@ from paramcount.numbers.arithmetic import Size, ceil_div
 from paramcount.numbers.units import bytes_of
 
 if TYPE_CHECKING:
-    from paramcount.cost.step import Step
+    from paramcount.cost.step import TrainStep
 
 
 class Place(NamedTuple):
@@ -169,7 +169,7 @@ class Walk:
             self.element(each.child, path + label, owner + label, inner, depth, path, tuple(each.indices))
 
 
-def rows_of(entries: Sequence[Entry], step: Step | None = None) -> list[Row]:
+def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row]:
     """A row for each entry; a group's figures are the sum of those below it."""
     rows = []
     below: dict[int, list[tuple[Figures, TrainingFigures | None]]] = {}  # by depth, what awaits its group

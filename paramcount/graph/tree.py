@@ -160,17 +160,19 @@ class Carry(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Body(Element):
-    """Elements that are one program and run `times` times: the inside of `each`, `scan` and `moe`.
+    """Elements that run several times as one program: the inside of `each`, `scan` and `moe`.
 
-    It has no name and no row: it stands in the group of the `form` that placed it, which also runs it in JAX.
+    Values enter it from outside, and it may carry some from each run to the next; the results of all runs are collected
+    in one value. A body does not have a name or a row: it stands in a group of the `form` that placed it. That is an
+    item whose `forward(body, run)` runs the body in JAX, by means of `run.once`.
     """
 
     form: Any
-    times: Size
+    times: Size  # how often the declared work is done for one example
     unit: str = ""  # what it runs on
-    sequential: bool = False  # one run after the other: where nothing is kept, the tensors of one are there at a time
-    copies: Size | None = None  # its tensors are stacked so many times, and each run takes one; None: all share one set
-    gathered: Size = 0  # the copies that are taken for one example, all before the first is used
+    sequential: bool = False  # whether one run follows the other, so that the tensors of one run exist at a time
+    copies: Size | None = None  # how many of each tensor are stacked, one for a run; None where all runs share it
+    gathered: Size = 0  # how many copies are taken from the stacks for one example, before any run
     enters: list[tuple[Value, Value]] = field(default_factory=list)  # outside, inside
     carries: list[Carry] = field(default_factory=list)
     children: list[Element] = field(default_factory=list)

@@ -1,12 +1,14 @@
 """The bytes of the keys and values that generation keeps, by hand."""
 
 import json
+from dataclasses import dataclass
 
 import pytest
 
 import paramcount as pc
 from paramcount.cli.main import main
 from paramcount.errors import ArgumentError
+from paramcount.layers.layer import Layer, Work
 
 
 def kept(name, tokens, variant=None, dtype="bfloat16", batch=1, **variables):
@@ -95,3 +97,32 @@ def test_command(capsys):
     assert main(["gpt2", "--kv-cache", "0"]) == 2
     assert main(["bert", "--kv-cache", "8"]) == 2
     assert "nothing here has a cache" in capsys.readouterr().err
+
+
+@dataclass(frozen=True)
+class Recall(Layer):
+    """A layer that keeps 3 numbers of each of its last 5 positions."""
+
+    def output_shape(self, x):
+        return x
+
+    def params(self, x):
+        return {}
+
+    def work(self, x):
+        return Work()
+
+    def cached(self, x):
+        return 3
+
+    def cached_positions(self, tokens):
+        return min(tokens, 5)
+
+    def forward(self, params, x, *, context):
+        return x
+
+
+@pytest.mark.parametrize("tokens, positions", [(2, 2), (90, 5)])
+def test_any_layer_may_have_a_cache(tokens, positions):
+    report = pc.count([pc.Repeat(2, [Recall()])], (7, 4), kv_cache=tokens)
+    assert report.kv_cache_bytes == 2 * 3 * positions * 4

@@ -52,6 +52,7 @@ def evaluate(
     `watch` is called with the number, the leaf and its results whenever one is traced. Raises LayerError where a layer
     fails. A batch norm's new statistics are kept, but for those inside `scan` and `moe`.
 
+    >>> from jax import numpy as jnp
     >>> from paramcount.backend.run.initialize import initialize
     >>> from paramcount.graph.network import Network
     >>> from paramcount.layers.dense import Dense
