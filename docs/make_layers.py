@@ -11,8 +11,7 @@ from itertools import groupby
 from textwrap import fill
 from typing import Any
 
-from paramcount.language.blocks import FOLDER, shipped
-from paramcount.language.forms import FORMS
+from paramcount.language.vocabulary import FOLDER, FORMS, shipped
 from paramcount.layers import MODULES, find
 from paramcount.layers.fields import REQUIRED
 from paramcount.layers.layer import Layer

@@ -44,23 +44,14 @@ if TYPE_CHECKING:  # for editors
     )
     from paramcount.graph.block import Block
     from paramcount.graph.bodies import Each, Moe, Scan
-    from paramcount.graph.items import (
-        Add,
-        Concat,
-        Do,
-        From,
-        Gate,
-        Let,
-        Multiply,
-        Pop,
-        Residual,
-        Subtract,
-    )
+    from paramcount.graph.items import Do, From, Gate, Let, Pop, Residual
     from paramcount.graph.loops import Repeat
     from paramcount.graph.modifiers import With
     from paramcount.graph.network import Network
     from paramcount.language.load import load, loads
+    from paramcount.layers.concat import Concat
     from paramcount.layers.layer import Contraction, Item, Layer, Param, Shape, Work
+    from paramcount.layers.merge import Add, Multiply, Subtract
     from paramcount.numbers.column import Column
     from paramcount.sweeps.result import Sweep
     from paramcount.sweeps.solve import Solution, solve
@@ -86,7 +77,7 @@ HOMES = {
     "cost.figures": "Figures Row",
     "graph.block": "Block",
     "graph.bodies": "Each Moe Scan",
-    "graph.items": "Add Concat Do From Gate Let Multiply Pop Residual Subtract",
+    "graph.items": "Do From Gate Let Pop Residual",
     "graph.loops": "Repeat",
     "graph.modifiers": "With",
     "graph.network": "Network",
@@ -120,7 +111,7 @@ def __getattr__(name: str) -> "Any":
 
         found = find(kinds()[name])
     elif name[:1].isupper() and name in blocks():
-        from paramcount.language.blocks import block_class
+        from paramcount.language.shipped import block_class
 
         found = block_class(blocks()[name])
     else:
@@ -134,15 +125,15 @@ def __dir__() -> list[str]:
 
 
 def kinds() -> dict[str, str]:
-    """The kinds of layers by their public names; structural forms stand before kinds of the same name."""
+    """The kinds of layers by their public names;"""
     from paramcount.layers import MODULES
 
-    return {camel(kind): kind for kind in MODULES if camel(kind) not in NAMES}
+    return {camel(kind): kind for kind in MODULES}
 
 
 def blocks() -> dict[str, str]:
     """The shipped blocks by their public names."""
-    from paramcount.language.blocks import shipped
+    from paramcount.language.vocabulary import shipped
 
     return {camel(name): name for name in shipped()}
 

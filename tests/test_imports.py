@@ -27,7 +27,6 @@ ALLOWED = {  # upward, inside a function
     ("cli", "__init__"),  # the version
     ("sweeps", "__init__"),  # the version
     ("graph", "backend"),  # `network.init` and `network.apply`, as users of Flax expect them
-    ("layers", "language"),  # kinds of installed packages
     ("render", "cost"),
     ("render", "backend"),
 }

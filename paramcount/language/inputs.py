@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.errors import ArgumentError, Position, SpecError, quote
+from paramcount.errors import Position, SpecError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
 from paramcount.graph.network import channels_last
 from paramcount.language.bindings import Bindings
@@ -36,14 +36,7 @@ class InputSyntax:
     named: bool = False
 
     def shape(self, bindings: Bindings) -> Shape:
-        sizes = []
-        for written in self.sizes:
-            size = written.evaluate(bindings, None)
-            try:
-                sizes.append(Whole()("a size of the input", size))
-            except ArgumentError as error:
-                error.position = written.position
-                raise
+        sizes = [written.checked(Whole(), "a size of the input", bindings, None) for written in self.sizes]
         self.refuse_channels_first(sizes)
         return Shape(tuple(sizes), self.layout)
 

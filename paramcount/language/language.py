@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from paramcount.errors import Position, quote
 from paramcount.errors.suggest import did_you_mean, nearest
@@ -21,14 +21,15 @@ from paramcount.language.context import (
     text_of,
     wrong,
 )
-from paramcount.language.definitions import read_blocks, read_includes
+from paramcount.language.definitions import read_blocks, read_defaults, read_includes
 from paramcount.language.inputs import InputSyntax, read_inputs
 from paramcount.language.items import ItemSyntax
-from paramcount.language.kinds import read_defaults
-from paramcount.language.reading import read_items
+from paramcount.language.paths import read_items
+from paramcount.language.reading import read_item
 from paramcount.language.variables import undeclared
 from paramcount.language.written import Constant, Template, read_template, read_value
 from paramcount.language.yaml.nodes import Mapping, Node, Sequence
+from paramcount.layers.fields import Whole
 
 KEYS = [
     "name",
@@ -99,7 +100,7 @@ def read_spec(root: Node, path: str) -> SpecSyntax:
 
 
 def read_parts(spec: SpecSyntax, root: Mapping, path: str) -> None:
-    context = Context(spec.file, declared=spec.declared)
+    context = Context(spec.file, read_item, declared=spec.declared)
     parts = {key.text: value for key, value in root.entries}
     for key, _ in root.entries:
         if key.text not in KEYS:
@@ -178,13 +179,10 @@ def read_figures(node: Mapping, context: Context, others: tuple[str, ...]) -> Ex
         if key.text == "reference":
             expected.reference = text_of(value, "`reference`")
         elif key.text in FIGURES:
-            written = read_value(value, Context(context.file), what=key.text)
-            figure = written.evaluate(EMPTY, None)
-            if isinstance(figure, float) and figure.is_integer():
-                figure = int(figure)
-            if not isinstance(written, Constant) or isinstance(figure, bool) or not isinstance(figure, int):
-                raise wrong(value, f"{quote(key.text)} must be a whole number, not {describe(value)}")
-            expected.figures[key.text] = (figure, value.position)
+            written = read_value(value, replace(context, names=frozenset()), what=key.text)
+            if not isinstance(written, Constant):
+                raise wrong(value, f"{key.text} must be a whole number, not {describe(value)}")
+            expected.figures[key.text] = (written.checked(Whole(at_least=0), key.text, EMPTY, None), value.position)
         elif key.text not in others:
             guess = nearest(key.text, [*FIGURES, "reference", "variants"])
             hint = did_you_mean(guess, f"the figures are {', '.join(FIGURES)}")

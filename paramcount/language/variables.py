@@ -8,6 +8,7 @@ from paramcount.errors import ParamcountError, Position, SpecError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import MOST_ERRORS, Context, File
+from paramcount.language.reading import read_item
 from paramcount.language.written import ANY_KIND, read_value
 from paramcount.language.yaml.nodes import Node
 from paramcount.layers.layer import Shape
@@ -27,7 +28,7 @@ def variable_values(file: File, nodes: dict[str, Node], fixed: dict[str, Any]) -
     """The values of all variables, and which of them others use; raises SpecError for a circle."""
     values: dict[str, Any] = dict(fixed)
     own = File(file.path, blocks=file.blocks)  # with errors of its own: the same file may be read for other values
-    context = Context(own, frozenset(nodes))
+    context = Context(own, read_item, frozenset(nodes))
     active: list[str] = []
 
     def find(name: str) -> Any:

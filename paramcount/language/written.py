@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from paramcount.errors import Position, SpecError, quote
+from paramcount.errors import ArgumentError, Position, SpecError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
 from paramcount.graph.scope import Name
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import IDENTIFIER, RESERVED, Context, describe, empty, wrong
 from paramcount.language.expression.parse import Expression, parse
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
+from paramcount.layers.fields import Check
 from paramcount.layers.layer import Shape
 
 Maker = Callable[[Bindings, Shape | None], Any]  # makes something in bindings, for the value that arrives
@@ -35,6 +36,15 @@ class Written:
     def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
         """The value in these bindings, for the value that arrives."""
         raise NotImplementedError
+
+    def checked(self, check: Check, name: str, bindings: Bindings, shape: Shape | None) -> Any:
+        """The value as a field takes it; what a field refuses is an error where it is written."""
+        value = self.evaluate(bindings, shape)
+        try:
+            return check(name, value)
+        except ArgumentError as error:
+            error.position = error.position or self.position
+            raise
 
 
 class Constant(Written):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.layers.fields import REQUIRED, Check, Kind, field, field_checks
+from paramcount.layers.fields import Check, Checked, Kind, field
 from paramcount.numbers.arithmetic import Size, product
 
 LAYOUTS = {"features": 1, "sequence": 2, "image": 3, "volume": 4, "tokens": 1}
@@ -127,7 +127,7 @@ registry: dict[str, type[Layer]] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layer(Item, ABC):
+class Layer(Checked, Item, ABC):
     """One operation, with its parameters, its work and its forward computation.
 
     A concrete layer is a frozen dataclass whose fields are its arguments in a spec, in positional order, and
@@ -137,10 +137,8 @@ class Layer(Item, ABC):
     norm: Any = field(Kind(none=True), None)
     activation: Any = field(Kind(none=True), None)
 
-    kind: ClassVar[str] = ""
     examples: ClassVar[tuple[tuple, ...]] = ()  # (settings, input shape, ...): what the contract test runs
     takes_prev: ClassVar[bool] = True  # whether the value that arrives is the first input
-    by_name: ClassVar[tuple[str, ...]] = ()  # fields that have no place in a positional list
 
     def __init_subclass__(cls, kind: str = "", **rest: Any) -> None:
         super().__init_subclass__(**rest)
@@ -148,33 +146,17 @@ class Layer(Item, ABC):
             registry[kind] = cls
         cls.kind = kind or cls.__dict__.get("kind") or cls.__name__.lower()  # one of no kind still needs a name
 
-    def __post_init__(self) -> None:
-        for name, check, default in self.validations():
-            value = getattr(self, name)
-            if value is default or (value is None and check.none):
-                continue
-            checked = check(name, value)
-            if checked is not value:
-                object.__setattr__(self, name, checked)
-
     @classmethod
     @cache
     def checks(cls) -> tuple[tuple[str, Check], ...]:
         """Each argument's name and check, in positional order, `norm` and `activation` last."""
-        pairs = field_checks(cls)
-        return tuple(pairs[2:] + pairs[:2])
+        pairs = super().checks()
+        return pairs[2:] + pairs[:2]
 
     @classmethod
-    @cache
-    def validations(cls) -> tuple[tuple[str, Check, Any], ...]:
-        """Each argument whose values are not all good, with its check and its default, which needs none."""
-        checks = {name: check for name, check in cls.checks() if type(check).__call__ is not Check.__call__}
-        return tuple((name, check, getattr(cls, name, REQUIRED)) for name, check in checks.items())
-
-    @classmethod
-    def required(cls) -> tuple[str, ...]:
-        """The arguments that have no default."""
-        return tuple(each.name for each in fields(cls) if each.default is REQUIRED)
+    def positional(cls) -> tuple[str, ...]:
+        """The arguments that may stand in a list, in their order; `norm` and `activation` never do."""
+        return tuple(name for name in super().positional() if name not in ("norm", "activation"))
 
     def place(self, builder: Any, name: str | None) -> None:
         """Become a leaf of the network that is being built."""
