@@ -24,12 +24,11 @@ INTRODUCTION = """\
 Each kind with its arguments: first those that may stand in a list, in that order, then those that are given by name.
 What follows `=` is the default; arguments without one must be given. Every kind also takes `norm` and `activation`,
 short for items behind it. In Python a kind is a class with the same arguments: `conv_transpose` is
-`pc.ConvTranspose`. [language.md](language.md) has the language around them and the forms that are no layers
+`pc.ConvTranspose`. [language.md](language.md) has the language around them and the forms that are not layers
 ({forms}),
 [conventions.md](conventions.md) what the figures mean.
 
-`router` and `combine` are what `moe` is made of; `add`, `subtract`, `multiply` and `concat` are what the forms of these
-names come to, which take paths.
+`router` and `combine` are what `moe` is made of.
 """
 WIDTH = 120
 BLOCKS = """\

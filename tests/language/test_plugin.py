@@ -204,11 +204,6 @@ def test_an_entry_point_does_not_replace_a_kind(written, tmp_path, monkeypatch):
     "before, after, message, hint",
     [
         (DATACLASS + "\n", "", "`Bilinear` has arguments and is not a dataclass", f"`{DATACLASS}`"),
-            "@dataclass(frozen=True)\n",
-            "",
-            "`Bilinear` has arguments and is not a dataclass",
-            "`@dataclass(frozen=True)`",
-        ),
         ("def work(", "def cost(", "`Bilinear` has no method `work`", "output_shape, params, work and forward"),
         (" = field(Whole())", "", "`out` of the layer `Bilinear` does not say what it takes", "field(Whole())"),
     ],
