@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from paramcount.errors import ArgumentError, ShapeError, quote
-from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.errors.suggest import one_of
 from paramcount.graph.builder import Builder
 from paramcount.graph.items import Form
 from paramcount.graph.loops import same_shape
@@ -94,7 +94,7 @@ class Scan(Form):
         super().__post_init__()
         for name in self.next:
             if name not in self.carry:
-                hint = did_you_mean(nearest(name, self.carry), "add it to `carry`")
+                hint = one_of(name, self.carry, "add it to `carry`")
                 position = getattr(name, "position", None)
                 raise ArgumentError(f"{quote(name)} is not carried", hint, position=position, argument="next")
         for name in self.carry:

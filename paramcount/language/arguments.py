@@ -183,7 +183,8 @@ def given_arguments(signature: Signature, node: Node, context: Context) -> tuple
                 context.file.note(unknown_argument(signature, key, value, context))
         return found, axes
     if not signature.positional:
-        hint = f"write `{signature.kind}: {{{next(iter(signature.words))}: ...}}`"
+        first = next(iter(signature.words), "")
+        hint = f"write `{signature.kind}: {{{first}: ...}}`" if first else f"write `- {signature.kind}` alone"
         raise wrong(node, f"{quote(signature.kind)} takes no positional argument", hint)
     if isinstance(node, (Scalar, Mapping)) or whole:
         return {signature.positional[0]: node}, {}

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from paramcount.errors import Position, quote
-from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.errors.suggest import unknown
 from paramcount.graph.block import Block
 from paramcount.language.arguments import Signature
 from paramcount.language.bindings import EMPTY, Bindings
@@ -116,8 +116,7 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
         raise wrong(key, f"the block {quote(name)} needs `layers`", f"write `{name}: {{layers: [...]}}`")
     for part, _ in node.entries:
         if part.text not in KEYS:
-            hint = did_you_mean(nearest(part.text, KEYS), f"a block has {', '.join(KEYS)}")
-            raise wrong(part, f"unknown key {quote(part.text)} in the block {quote(name)}", hint)
+            raise unknown(f"key of the block {quote(name)}:", part.text, KEYS, position=part.position)
     given = node.get("args")
     for argument, value in mapping_of(given, "`args`").entries if given is not None and not empty(given) else []:
         word = identifier(argument, "an argument")

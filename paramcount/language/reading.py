@@ -131,8 +131,8 @@ def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
                 hint=f"write `- {known[0].text}: {{..., {other.text}: {shown}}}`, or indent it further",
                 position=other.position,
             )
-        guess = SAID_OTHERWISE.get(other.text) or nearest(other.text, MODIFIERS)
-        hint = did_you_mean(guess, "start each layer with its own `-`")
+        meant = SAID_OTHERWISE.get(other.text)
+        hint = did_you_mean(meant or nearest(other.text, MODIFIERS), "start each layer with its own `-`")
         return SpecError(
             f"{quote(other.text)} beside {quote(known[0].text)} is neither a modifier nor an argument of it",
             hint=hint,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paramcount.errors import ArgumentError, Position, SpecError, quote
-from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.errors.suggest import unknown
 from paramcount.graph.scope import Name
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import IDENTIFIER, RESERVED, Context, describe, empty, wrong
@@ -127,8 +127,8 @@ def read_value(node: Node, context: Context, words: tuple[str, ...] = (), what: 
         if words is ANY_KIND:
             raise context.unknown_word(text, node.position)
         if words:
-            hint = did_you_mean(nearest(text, [*words, *context.names]), "one of " + ", ".join(words))
-            raise wrong(node, f"unknown {what} {quote(text)}", hint)
+            known = [*words, *context.names]
+            raise unknown(what, text, known, "one of " + ", ".join(words), position=node.position)
     return read_formula(node, context, words)
 
 

@@ -367,7 +367,6 @@ def one_of(name: str, value: Any, words: tuple[str, ...]) -> str:
     """The value if it is one of the words; otherwise an error that suggests the nearest."""
     if value in words:
         return value
-    from paramcount.errors.suggest import did_you_mean, nearest
+    from paramcount.errors.suggest import unknown
 
-    hint = did_you_mean(nearest(str(value), words), "one of " + ", ".join(words))
-    raise ArgumentError(f"unknown {name} {quote(value)}", hint=hint, argument=name)
+    raise unknown(name, value, words, argument=name)
