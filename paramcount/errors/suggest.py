@@ -6,7 +6,7 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, quote
 
-LONGEST = 64  # longer words are no slips of the keyboard
+LONGEST = 64  # longer words are not slips of the keyboard
 
 # Framework name (as `plain` leaves it) -> kind; names that differ in case and underscores only need no entry.
 KINDS = {

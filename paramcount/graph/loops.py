@@ -130,7 +130,7 @@ class Repeat(Checked, Passes):
 
 
 def too_many_passes(count: int, argument: str) -> SpecError:
-    message = f"{count:,} passes; a network has at most {LAYERS:,} layers after expansion"
+    message = f"{count:,} iterations; a network has at most {LAYERS:,} layers after expansion"
     return SpecError(message, hint="lower the repeats", argument=argument)
 
 

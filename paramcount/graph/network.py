@@ -98,7 +98,7 @@ class Network:
         return apply(self, params, x, buffers, train=train, key=key, axis_name=axis_name)
 
     def expand(self, training: bool, fold: bool = True) -> Graph:
-        """The tree, made anew; without `fold` each pass of a loop stands alone, equal or not."""
+        """The tree, made anew; without `fold` each iteration of a loop stands alone, equal or not."""
         builder = Builder(training, fold)
         outer = builder.enter(self.declared, root=True)
         inputs = {name: Value(shape) for name, shape in self.inputs.items()}

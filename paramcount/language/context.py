@@ -92,7 +92,7 @@ class Context:
     def unknown_variable(self, name: str, position: Position) -> SpecError:
         guess = nearest(name, [*self.names, *AXES])
         if name == "i":
-            hint = "`i` counts the passes of `repeat` and `for`, and exists only inside them"
+            hint = "`i` counts the iterations of `repeat` and `for`, and exists only inside them"
         elif name in AXES:
             hint = f"`{name}` is an axis of the value that arrives at a layer, and none arrives here"
         else:

@@ -81,7 +81,7 @@ class ItemSyntax:
         return [each.evaluate(bindings, shape) for each in (self.name, *self.into) if each is not None]
 
     def names_given(self, outside: int, bindings: Bindings, shape: Shape | None) -> tuple[str | None, list[str]]:
-        """Its name and the names of its results that go to what `outside` so many of its loops give."""
+        """Its name and the names of its results that go to what its `outside` outer loops give."""
 
         def name(template: Template) -> str | None:
             here = min(template.same, self.loops) == outside
@@ -140,7 +140,7 @@ class SpecItem(Item):
         item.place(builder, name)
 
     def loop(self, builder: Builder, name: str | None, stage: int, rows: list | None, count: int, share: bool) -> None:
-        """Expand a loop; a name that is the same in all its passes names its final result."""
+        """Expand a loop; a name that is the same in all its iterations names its final result."""
         syntax = self.syntax
         item: Item = SpecLoop(syntax, self.bindings, stage, rows, count, share)
         outside = syntax.loops if stage == FROM else 1
@@ -150,7 +150,7 @@ class SpecItem(Item):
         builder.build(item, name)
 
     def marked(self, item: Item | None, shape: Shape | None) -> Item:
-        """The item with the modifiers that belong to each pass."""
+        """The item with the modifiers that belong to each iteration."""
         syntax, bindings = self.syntax, self.bindings
         named, into = syntax.names_given(0, bindings, shape)
         shared = syntax.share if isinstance(syntax.share, Template) else None
@@ -169,7 +169,7 @@ class SpecItem(Item):
 
 
 class SpecLoop(Passes):
-    """A looping item: one pass for each row of variables, or `count` passes."""
+    """A looping item: one iteration for each row of variables, or `count` of them."""
 
     def __init__(
         self, syntax: ItemSyntax, bindings: Bindings, stage: int, rows: list | None, count: int, share: bool
@@ -208,7 +208,7 @@ def holds(written: Written, what: str, bindings: Bindings, shape: Shape | None) 
 
 
 def loop_rows(syntax: ItemSyntax, bindings: Bindings, shape: Shape | None) -> list[dict[str, Any]]:
-    """The variables of each pass of a `for`: from rows, a list variable, or a count."""
+    """The variables of each iteration of a `for`: from rows, a list variable, or a count."""
     assert syntax.rows is not None
     given = syntax.rows.evaluate(bindings, shape)
     rows: list[Any] = given

@@ -34,7 +34,7 @@ def read_items(node: Node, context: Context, what: str = "layers") -> list[ItemS
 
 
 def read_path(node: Node, context: Context) -> Written:
-    """Where a value comes from: `prev`, a name, or a list of items; `none` is no value."""
+    """Where a value comes from: `prev`, a name, or a list of items; `none` stands for no value."""
     if isinstance(node, Sequence):
         return ItemList(node.position, read_items(node, context, "path"))
     if isinstance(node, Mapping):

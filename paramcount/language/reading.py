@@ -117,7 +117,7 @@ def read_share(node: Node, item: ItemSyntax, context: Context) -> Any:
 
 
 def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
-    """The error for two keys that are no modifiers: most likely an argument outside the braces, or a typo."""
+    """The error for two keys that are not modifiers: most likely an argument outside the braces, or a typo."""
     words = [key.text for key, _ in kinds]
     known = [key for key, _ in kinds if context.is_kind(key.text) or key.text in context.kinds()]
     if known:

@@ -83,7 +83,7 @@ class Several(Written):
 class Template(Written):
     """A name of a value, in which braces hold expressions: `c{i + 2}`.
 
-    It is given `up` loops outside; the innermost `same` loops around it leave it as it is in all their passes.
+    It is given `up` loops outside; the innermost `same` loops around it leave it as it is in all their iterations.
     """
 
     __slots__ = ("parts", "same", "text", "up")
@@ -94,7 +94,7 @@ class Template(Written):
         self.up, self.same = up, same
 
     def evaluate(self, bindings: Bindings, shape: Shape | None, outside: int = 0) -> Name:
-        """The name, in the bindings that hold `outside` so many loops."""
+        """The name, in the bindings that hold `outside` loops."""
         if self.constant:
             return Name(self.text, self.position)
         parts = [part if isinstance(part, str) else shown(bindings.evaluate(part, shape), part) for part in self.parts]
@@ -113,7 +113,7 @@ def shown(value: Any, part: Expression) -> str:
 
 
 def read_value(node: Node, context: Context, words: tuple[str, ...] = (), what: str = "value") -> Written:
-    """A number, flag, word or list; a bare word that is no variable must be one of `words`."""
+    """A number, flag, word or list; a bare word that is not a variable must be one of `words`."""
     if isinstance(node, Sequence):
         return Several(node.position, [read_value(item, context, words, what) for item in node.items])
     if isinstance(node, Mapping):
@@ -162,7 +162,7 @@ def parse_known(text: str, position: Position, context: Context, words: tuple[st
 
 
 def with_words(expression: Expression, context: Context, words: tuple[str, ...]) -> Expression:
-    """An expression in which what is no variable may be a word: `relu if i < 2 else gelu`."""
+    """An expression in which what is not a variable may be a word: `relu if i < 2 else gelu`."""
 
     def is_word(name: str) -> bool:
         return name not in context.names and (name in words or (words is ANY_KIND and context.is_kind(name)))

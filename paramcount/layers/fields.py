@@ -36,7 +36,7 @@ class Check:
 
 
 class Whole(Check):
-    """A whole number that is at least so large; 32.0 is one, 11.2 and true are not.
+    """A whole number of at least `at_least`; 32.0 is one, 11.2 and true are not.
 
     >>> Whole()("out", 32.0)
     32
@@ -293,7 +293,7 @@ class Checked:
     @classmethod
     def positional(cls) -> tuple[str, ...]:
         """The arguments that may stand in a list, in their order."""
-        return tuple(name for name, _ in cls.checks() if name not in cls.by_name)
+        return tuple(name for name, check in cls.checks() if name not in cls.by_name and check.takes != "sizes")
 
     @classmethod
     def required(cls) -> tuple[str, ...]:
