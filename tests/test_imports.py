@@ -89,6 +89,31 @@ def test_the_wrong_direction_is_seen(part, source):
     assert wrong(part, source)
 
 
+def circle(sources):
+    """The modules that import each other in a circle, imports inside functions included; `sources` by module."""
+    imported = {
+        name: {node.module for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)} & set(sources)
+        for name, source in sources.items()
+    }
+    while free := [name for name, others in imported.items() if not others & set(imported)]:
+        for name in free:
+            del imported[name]
+    return sorted(imported)
+
+
+def test_the_language_has_no_circle_of_imports():
+    folder = ROOT / "language"
+    sources = {
+        ".".join(("paramcount", *path.relative_to(ROOT).with_suffix("").parts)): path.read_text()
+        for path in folder.rglob("*.py")
+        if path.parent.name != "yaml"  # whose annotations name its reader
+    }
+    assert circle(sources) == []
+    name = "paramcount.language.context"
+    inside = sources[name] + "\n\ndef f():\n    from paramcount.language.kinds import read_kind\n"
+    assert name in circle({**sources, name: inside})
+
+
 def test_jax_is_imported_in_the_backend_and_in_functions_only():
     for path in ROOT.rglob("*.py"):
         for node in ast.parse(path.read_text()).body:

@@ -127,7 +127,8 @@ class ByName(Written):
         for template, value in self.pairs:
             name = template.evaluate(bindings, shape)
             if name in found:
-                raise wrong(template, f"the name {quote(name)} is given twice", "give the second value another name")
+                hint = "give the second value another name"
+                raise SpecError(f"the name {quote(name)} is given twice", hint=hint, position=template.position)
             found[name] = value.evaluate(bindings, shape)
         return found
 
@@ -191,8 +192,8 @@ def given_arguments(signature: Signature, node: Node, context: Context) -> tuple
     if len(node.items) > len(signature.positional):
         raise wrong(
             node,
-            f"{quote(signature.kind)} takes at most {len(signature.positional)} positional arguments, "
-            f"and got {len(node.items)}",
+            f"{quote(signature.kind)} takes at most {len(signature.positional)} positional argument"
+            f"{'s' * (len(signature.positional) > 1)}, and got {len(node.items)}",
             f"in this order: {', '.join(signature.positional)}",
         )
     return dict(zip(signature.positional, node.items, strict=False)), {}

@@ -46,7 +46,7 @@ class BlockDefinition:
     def signature(self) -> Signature:
         """What the block takes: its arguments, then its inputs."""
         given = {**self.arguments, **self.inputs}
-        checks = {name: ValuePath() if name in self.inputs else Anything() for name in given}
+        checks: dict[str, Check] = {name: ValuePath() if name in self.inputs else Anything() for name in given}
         required = tuple(name for name, value in given.items() if value is None)
         return Signature(
             self.name, checks, required, tuple(self.arguments), {name: name for name in given}, dict.fromkeys(given, "")

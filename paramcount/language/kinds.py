@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paramcount.errors import ParamcountError, SpecError, printable, quote
 from paramcount.errors.suggest import did_you_mean, kind_for
+from paramcount.graph.items import Form
 from paramcount.language.arguments import FromDefaults, Sizes, read_arguments, signature_of
 from paramcount.language.bindings import EMPTY, Bindings
 from paramcount.language.blocks import BlockDefinition, SpecBlock
@@ -15,8 +16,7 @@ from paramcount.language.vocabulary import FORMS, form, shipped
 from paramcount.language.written import Formula
 from paramcount.language.yaml.nodes import Node, Scalar
 from paramcount.layers import MODULES, find
-from paramcount.layers.fields import Checked
-from paramcount.layers.layer import Item, Shape, registry
+from paramcount.layers.layer import Layer, Shape, registry
 
 
 def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> None:
@@ -42,7 +42,7 @@ def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> No
         raise SpecError(f"unknown kind {quote(word)}", hint=hint, position=key.position)
 
 
-def read_call(item: ItemSyntax, kind: type[Checked], node: Node, context: Context) -> None:
+def read_call(item: ItemSyntax, kind: type[Layer] | type[Form], node: Node, context: Context) -> None:
     """A layer or a form with its arguments."""
     signature = signature_of(kind)
     found = read_arguments(item, signature, node, context)
@@ -63,7 +63,7 @@ def read_call(item: ItemSyntax, kind: type[Checked], node: Node, context: Contex
     item.make = lambda bindings, shape: build(kind, written, bindings, shape)
 
 
-def build(kind: type[Checked], written: list, bindings: Bindings, shape: Shape | None) -> Item:
+def build(kind: type[Layer] | type[Form], written: list, bindings: Bindings, shape: Shape | None) -> Layer | Form:
     """The layer or form with its arguments' values; `none` takes an argument of the defaults away."""
     arguments = {}
     for name, value, none, required in written:
