@@ -10,8 +10,7 @@ from inspect import getdoc
 from textwrap import fill
 from typing import Any
 
-from paramcount.language.blocks import FOLDER, shipped
-from paramcount.language.forms import FORMS
+from paramcount.language.vocabulary import FOLDER, FORMS, shipped
 from paramcount.layers import MODULES, find
 from paramcount.layers.fields import REQUIRED
 from paramcount.layers.layer import FAMILIES, Layer
@@ -29,8 +28,7 @@ short for items after it: `norm: batch_norm, activation: relu`. In Python a kind
 ({forms}),
 [conventions.md](conventions.md) what the figures mean.
 
-`moe` consists of `router`, its experts and `combine`; the forms `add`, `subtract`, `multiply` and `concat`, which take
-paths, become the layers of these names.
+`moe` consists of `router`, its experts and `combine`.
 """
 WIDTH = 120
 BLOCKS = """\

@@ -26,7 +26,7 @@ HOMES = {  # the public names by the module that defines them
     "errors": "ArgumentError CheckError ManyErrors MissingPackageError ParamcountError ShapeError SpecError Undecided",
     "graph.block": "Block",
     "graph.bodies": "Each Moe Scan",
-    "graph.items": "Add Concat Do From Gate Let Multiply Pop Residual Subtract",
+    "graph.items": "Do From Gate Let Pop Residual",
     "graph.loops": "Repeat",
     "graph.modifiers": "With",
     "graph.network": "Network",
@@ -88,7 +88,7 @@ def __getattr__(name: str) -> object:
 
         found = find(kinds()[name])
     elif name[:1].isupper() and name in blocks():
-        from paramcount.language.blocks import block_class
+        from paramcount.language.shipped import block_class
 
         found = block_class(blocks()[name])
     else:
@@ -107,15 +107,15 @@ def public() -> list[str]:
 
 
 def kinds() -> dict[str, str]:
-    """The kinds of layers by their public names; structural forms stand before kinds of the same name."""
+    """The kinds of layers by their public names."""
     from paramcount.layers import MODULES as kinds_modules
 
-    return {name: kind for kind in kinds_modules for name in spellings(kind) if name not in NAMES}
+    return {name: kind for kind in kinds_modules for name in spellings(kind)}
 
 
 def blocks() -> dict[str, str]:
     """The shipped blocks by their public names."""
-    from paramcount.language.blocks import shipped
+    from paramcount.language.vocabulary import shipped
 
     return {name: block for block in shipped() for name in spellings(block)}
 

@@ -39,16 +39,12 @@ from paramcount.graph.block import Block as Block
 from paramcount.graph.bodies import Each as Each
 from paramcount.graph.bodies import Moe as Moe
 from paramcount.graph.bodies import Scan as Scan
-from paramcount.graph.items import Add as Add
-from paramcount.graph.items import Concat as Concat
 from paramcount.graph.items import Do as Do
 from paramcount.graph.items import From as From
 from paramcount.graph.items import Gate as Gate
 from paramcount.graph.items import Let as Let
-from paramcount.graph.items import Multiply as Multiply
 from paramcount.graph.items import Pop as Pop
 from paramcount.graph.items import Residual as Residual
-from paramcount.graph.items import Subtract as Subtract
 from paramcount.graph.loops import Repeat as Repeat
 from paramcount.graph.modifiers import With as With
 from paramcount.graph.network import Network as Network
@@ -76,6 +72,7 @@ from paramcount.layers.adaptive_pool import AdaptiveMaxPool as AdaptiveMaxPool
 from paramcount.layers.attend import Attend as Attend
 from paramcount.layers.batch_norm import BatchNorm as BatchNorm
 from paramcount.layers.clamp import Clamp as Clamp
+from paramcount.layers.concat import Concat as Concat
 from paramcount.layers.conv import Conv as Conv
 from paramcount.layers.conv_transpose import ConvTranspose as ConvTranspose
 from paramcount.layers.dense import Dense as Dense
@@ -91,6 +88,9 @@ from paramcount.layers.layer import Shape as Shape
 from paramcount.layers.layer import Work as Work
 from paramcount.layers.leaky import Elu as Elu
 from paramcount.layers.leaky import LeakyRelu as LeakyRelu
+from paramcount.layers.merge import Add as Add
+from paramcount.layers.merge import Multiply as Multiply
+from paramcount.layers.merge import Subtract as Subtract
 from paramcount.layers.norm import GroupNorm as GroupNorm
 from paramcount.layers.norm import InstanceNorm as InstanceNorm
 from paramcount.layers.norm import LayerNorm as LayerNorm

@@ -28,7 +28,6 @@ ALLOWED = {  # upward, inside a function
     ("sweeps", "__init__"),  # the version
     ("graph", "backend"),  # `network.init` and `network.apply`, as users of Flax expect them
     ("layers", "backend"),  # `check_layer`, beside all else that the author of a layer imports
-    ("layers", "language"),  # kinds of installed packages
     ("render", "cost"),
     ("render", "backend"),
 }

@@ -131,7 +131,6 @@ def test_sizes_of_a_spec_may_be_numbers_of_a_sweep():
         (pc.Relu, r"the class `Relu` is not an item\nhint: write `Relu\("),
         ([pc.Relu()], r"is not an item\nhint: put several items into `Do\("),
         ("relu", r"`'relu'` is not an item\nhint: use layers, blocks"),
-        (pc.Add("prev"), "`add` takes a list of paths"),
     ],
 )
 def test_an_item_is_a_layer_a_block_or_a_form(item, words):
@@ -140,8 +139,15 @@ def test_an_item_is_a_layer_a_block_or_a_form(item, words):
 
 
 def test_let_takes_a_mapping():
-    with pytest.raises(ParamcountError, match="`let` takes a mapping"):
+    with pytest.raises(ParamcountError, match=r"values must be a mapping of names, not `\[.*\nhint: values: the path"):
         pc.Let([("skip", "prev")])
+
+
+@pytest.mark.parametrize("form", [pc.Add, pc.Subtract, pc.Multiply, pc.Concat])
+@pytest.mark.parametrize("paths", ["prev", [], None, pc.Relu()], ids=str)
+def test_a_merge_takes_a_list_of_paths(form, paths):
+    with pytest.raises(ArgumentError, match="paths must be a list of paths"):
+        form(paths)
 
 
 def test_a_number_that_is_almost_whole_is_shown_in_full():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import paramcount as pc
-from paramcount.language.blocks import shipped
+from paramcount.language.vocabulary import shipped
 from paramcount.layers import MODULES, find
 from paramcount.layers.layer import Layer
 
@@ -43,10 +43,7 @@ def test_forms_and_functions(name):
 def test_every_kind_has_a_name(kind):
     name = "".join(part.capitalize() for part in kind.split("_"))
     found = getattr(pc, name)
-    if name in FORMS:
-        assert not issubclass(found, Layer)  # `add` in Python is the form, whose paths are merged by the layer
-    else:
-        assert found is find(kind)
+    assert found is find(kind) and issubclass(found, Layer)
     assert name in pc.__all__
 
 

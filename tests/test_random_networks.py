@@ -7,12 +7,13 @@ from paramcount.backend.prove.verify import verify
 from paramcount.cost.count import count
 from paramcount.errors import Undecided
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Add, Concat, Do, Gate, Residual
+from paramcount.graph.items import Do, Gate, Residual
 from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.layers.activation import Relu, Sigmoid, Tanh
 from paramcount.layers.batch_norm import BatchNorm
+from paramcount.layers.concat import Concat
 from paramcount.layers.conv import Conv
 from paramcount.layers.conv_transpose import ConvTranspose
 from paramcount.layers.dense import Dense
@@ -20,6 +21,7 @@ from paramcount.layers.depthwise import Depthwise
 from paramcount.layers.embedding import Embedding
 from paramcount.layers.global_pool import GlobalPool
 from paramcount.layers.layer import Shape
+from paramcount.layers.merge import Add
 from paramcount.layers.norm import GroupNorm, InstanceNorm, LayerNorm, RmsNorm
 from paramcount.layers.pointwise import Pointwise
 from paramcount.layers.pool import AvgPool, MaxPool

@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
-LONGEST = 64  # longer words are no slips of the keyboard
+from paramcount.errors import ArgumentError, quote
+
+LONGEST = 64  # longer words are not slips of the keyboard
 
 # Framework name (as `plain` leaves it) -> kind; names that differ in case and underscores only need no entry.
 KINDS = {
@@ -214,6 +217,25 @@ def did_you_mean(guess: str | None, otherwise: str) -> str:
     'did you mean `width`?'
     """
     return f"did you mean `{guess}`?" if guess else otherwise
+
+
+def one_of(word: object, words: Iterable[str], otherwise: str = "") -> str:
+    """The hint for a word that is not one of `words`: the nearest of them, or else all.
+
+    >>> one_of("widht", ["depth", "width"]), one_of("x", ["depth", "width"])
+    ('did you mean `width`?', 'one of depth, width')
+    """
+    words = list(words)
+    return did_you_mean(nearest(str(word), words), otherwise or "one of " + ", ".join(words))
+
+
+def unknown(what: str, word: object, words: Iterable[str], otherwise: str = "", **details: Any) -> ArgumentError:
+    """The error for a word that is not one of `words`; `otherwise` is the hint where none of them is near.
+
+    >>> str(unknown("layout", "imagee", ["image", "tokens"]))
+    'unknown layout `imagee`\\nhint: did you mean `image`?'
+    """
+    return ArgumentError(f"unknown {what} {quote(word)}", hint=one_of(word, words, otherwise), **details)
 
 
 def kind_for(word: str, kinds: Iterable[str]) -> str | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from paramcount.errors import ShapeError, quote
+from paramcount.errors import ArgumentError, ShapeError, quote
+from paramcount.errors.suggest import one_of
 from paramcount.graph.builder import Builder
+from paramcount.graph.items import Form
 from paramcount.graph.loops import same_shape
 from paramcount.graph.tree import Body, Carry, Group
 from paramcount.layers._pattern import (
@@ -19,14 +21,14 @@ from paramcount.layers._pattern import (
     result_shape,
     split_pieces,
 )
-from paramcount.layers.fields import Sizes
+from paramcount.layers.fields import AxisSizes, Flag, Items, Named, Sizes, Start, Text, ValuePath, Whole, Word, field
 from paramcount.layers.layer import Item, Shape
 from paramcount.layers.route import Combine, Router
 from paramcount.numbers.arithmetic import product, same_sizes
 
 
 @dataclass(eq=False)
-class Each(Item):
+class Each(Form):
     """A body on every piece of a value, with the same weights: `"t h w c -> t | h w c"`.
 
     `sizes` are the pattern's axis sizes; `along` maps further values by patterns of their own.
@@ -37,16 +39,19 @@ class Each(Item):
     (64, 320)
     """
 
-    pattern: str
-    body: Sequence[Item]
-    sizes: Mapping[str, Any] = field(default_factory=dict)
-    along: Mapping[str, str] = field(default_factory=dict)
+    pattern: str = field(Text(), doc="the axes of the value, then `->`, those of all pieces, `|`, those of one piece")
+    body: Sequence[Item] = field(Items(), doc="the items that run on each piece")
+    sizes: Any = field(AxisSizes(), (), doc="sizes of the pattern's axes, by name")
+    along: Mapping[str, str] = field(Named(Text()), {}, doc="the pattern of each further value, by its name")
 
     kind = "each"
+    by_name = ("pattern", "body", "along")
+    in_specs: ClassVar = {"body": "do", "along": "with"}
 
     def place(self, builder: Builder, name: str | None) -> None:
         source = builder.arrived()
-        mapped, piece_sizes = each_shapes(self.pattern, source.shape, self.sizes)
+        sizes = dict(self.sizes)
+        mapped, piece_sizes = each_shapes(self.pattern, source.shape, sizes)
         builder.open("each", name)
         body = Body("", self, product(mapped), "pieces")
         with builder.inside(body):
@@ -65,7 +70,7 @@ class Each(Item):
                 builder.scope.names[str(given)] = inside
             builder.run(self.body)
             body.result = builder.arrived()
-        shape = result_shape(self.pattern, source.shape, self.sizes, body.result.shape)
+        shape = result_shape(self.pattern, source.shape, sizes, body.result.shape)
         builder.prev = body.collected = builder.value(shape)
         builder.results = (builder.prev,)
         builder.close("each", Group("", "each", made_by=body))
@@ -73,7 +78,7 @@ class Each(Item):
     def sizes_in(self, pattern: str) -> dict[str, Any]:
         """The sizes of the axes that a pattern has."""
         axes = names(parse_pieces(pattern).left)
-        return {axis: size for axis, size in self.sizes.items() if axis in axes}
+        return {axis: size for axis, size in self.sizes if axis in axes}
 
     def forward(self, body: Body, run: Any) -> None:
         """All pieces at once, by `vmap`."""
@@ -85,16 +90,17 @@ class Each(Item):
             values = {inside: value for (_, inside), value in zip(body.enters, pieces, strict=True)}
             return run.once(body, values, context)
 
+        sizes = dict(self.sizes)
         wholes = [run.values[outside] for outside, _ in body.enters]
-        patterns = [(self.pattern, self.sizes), *((each, self.sizes_in(each)) for each in self.along.values())]
+        patterns = [(self.pattern, sizes), *((each, self.sizes_in(each)) for each in self.along.values())]
         pieces = [split_pieces(whole, *each) for whole, each in zip(wholes, patterns, strict=True)]
         results, run.buffers = jax.vmap(piece, axis_name=axis, out_axes=(0, None))(*pieces)
         shape = Shape.of(*wholes[0].shape)  # of one token inside `moe`
-        run.values[body.collected] = join_pieces(results, self.pattern, self.sizes, shape)
+        run.values[body.collected] = join_pieces(results, self.pattern, sizes, shape)
 
 
 @dataclass(eq=False)
-class Scan(Item):
+class Scan(Form):
     """A body on each step of the first axis, with carried values.
 
     `carry` gives each carried value its start: a path, or sizes for zeros; `next` the path of its next value.
@@ -105,11 +111,25 @@ class Scan(Item):
     320
     """
 
-    carry: Mapping[str, Any]
-    body: Sequence[Item]
-    next: Mapping[str, Any]
+    carry: Mapping[str, Any] = field(Named(Start()), doc="each carried value's start: a path, or sizes for zeros")
+    body: Sequence[Item] = field(Items(), doc="the items that run on each step")
+    next: Mapping[str, Any] = field(Named(ValuePath()), doc="the path of each carried value's next value")
 
     kind = "scan"
+    by_name = ("carry", "body", "next")
+    in_specs: ClassVar = {"body": "do"}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.next:
+            if name not in self.carry:
+                hint = one_of(name, self.carry, "add it to `carry`")
+                position = getattr(name, "position", None)
+                raise ArgumentError(f"{quote(name)} is not carried", hint, position=position, argument="next")
+        for name in self.carry:
+            if name not in self.next:
+                message = f"`scan` carries {quote(name)} and does not say what is next"
+                raise ArgumentError(message, hint=f"add `{name}: prev`", argument="next")
 
     def place(self, builder: Builder, name: str | None) -> None:
         source = builder.arrived()
@@ -134,10 +154,6 @@ class Scan(Item):
             builder.run(self.body)
             body.result = builder.arrived()
             for given, start in starts.items():
-                if given not in self.next:
-                    raise ShapeError(
-                        f"`scan` carries {quote(given)} and does not say what is next", hint=f"next: {{{given}: prev}}"
-                    )
                 after = builder.path(self.next[given], "path", f"next_{given}")
                 if not same_shape(inside[given], after):
                     shapes = f"{inside[given].shape} at first, {after.shape} after a step"
@@ -173,7 +189,7 @@ class Scan(Item):
 
 
 @dataclass(eq=False)
-class Moe(Item):
+class Moe(Form):
     """Experts of equal bodies, of which each token uses the `top_k` that a router chooses.
 
     Parameters × experts, work × top_k; the router is a matrix product without bias, `softmax` or `sigmoid`.
@@ -184,16 +200,17 @@ class Moe(Item):
     (320, 176)
     """
 
-    experts: int
-    top_k: int
-    body: Sequence[Item]
-    router: str = "softmax"
-    groups: int = 1
-    top_groups: int = 1
-    correction: bool = False
-    normalize: bool = True
+    experts: int = field(Whole(), doc="how many experts there are")
+    top_k: int = field(Whole(), doc="how many of them each token uses")
+    body: Sequence[Item] = field(Items(), doc="the items of one expert")
+    router: str = field(Word("softmax", "sigmoid"), "softmax", doc="what makes scores of the router's results")
+    groups: int = field(Whole(), 1, doc="into how many groups the experts divide")
+    top_groups: int = field(Whole(), 1, doc="from how many groups a token's experts are chosen")
+    correction: bool = field(Flag(), False, doc="whether a buffer is added to the scores that choose")
+    normalize: bool = field(Flag(), True, doc="whether the weights of a token's experts sum to 1")
 
     kind = "moe"
+    by_name = ("experts", "top_k", "body", "router", "groups", "top_groups", "correction", "normalize")
 
     def place(self, builder: Builder, name: str | None) -> None:
         source = builder.arrived()

@@ -81,12 +81,16 @@ class Builder:
             return
         self.open(layer.kind, name)
         self.leaf(layer)
+        self.norm_and_activation(layer)
+        self.close(layer.kind, Group("", layer.kind, made_by=self.children[0]))
+
+    def norm_and_activation(self, layer: Layer) -> None:
+        """Expand what a layer has behind it, in the group that is open."""
         for what, after in (("norm", layer.norm), ("activation", layer.activation)):
             if isinstance(after, Item):
                 self.build(after)
             elif after is not None:
                 self.build(argumentless(after, f"{what} of {quote(join_trail(self.trail))}"))
-        self.close(layer.kind, Group("", layer.kind, made_by=self.children[0]))
 
     def leaf(self, layer: Layer, name: str | None = None) -> None:
         """A layer on the value that arrives, and on those that its fields lead to."""

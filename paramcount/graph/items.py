@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from paramcount.errors import ShapeError, SpecError, quote
 from paramcount.graph.builder import Builder
 from paramcount.graph.scope import SKIPPED
+from paramcount.layers.fields import Checked, Flag, Items, Key, Kind, Named, ValuePath, field
 from paramcount.layers.layer import Item
-from paramcount.layers.merge import AddValues, MultiplyValues, SubtractValues
+from paramcount.layers.merge import Add, Multiply
 from paramcount.numbers.arithmetic import decide
 
-ADD, SUBTRACT, MULTIPLY = AddValues(), SubtractValues(), MultiplyValues()
+ADD = Add(("arrived", "prev"))
 Path = Any  # "prev", a name, or a list of items that starts at `prev`
 
 
+class Form(Checked, Item):
+    """A structural form: it places other items, and its fields are its arguments in a spec."""
+
+
 @dataclass(eq=False)
-class Do(Item):
+class Do(Form):
     """Items one after the other, as one group.
 
     >>> import paramcount as pc
@@ -26,7 +31,7 @@ class Do(Item):
     ['do0', 'do0.dense0', 'do0.relu0']
     """
 
-    body: Sequence[Item]
+    body: Sequence[Item] = field(Items(), doc="the items, one after the other")
 
     kind = "do"
 
@@ -49,7 +54,7 @@ class Skip(Item):
 
 
 @dataclass(eq=False)
-class From(Item):
+class From(Form):
     """Go on from another value.
 
     >>> import paramcount as pc
@@ -58,7 +63,7 @@ class From(Item):
     10
     """
 
-    path: Path
+    path: Path = field(ValuePath(), doc="the value to go on from")
 
     def place(self, builder: Builder, name: str | None) -> None:
         builder.prev = builder.path(self.path, "from", name)
@@ -66,7 +71,7 @@ class From(Item):
 
 
 @dataclass(eq=False)
-class Residual(Item):
+class Residual(Form):
     """The body's result plus the value that arrived, where `condition` holds; else the body alone.
 
     >>> import paramcount as pc
@@ -74,17 +79,18 @@ class Residual(Item):
     8
     """
 
-    body: Sequence[Item]
-    condition: bool = True
+    body: Sequence[Item] = field(Items(), doc="the items to whose result the value that arrives is added")
+    condition: bool = field(Flag(), True, doc="whether it is added")
 
     kind = "residual"
+    in_specs: ClassVar = {"condition": "if"}
 
     def place(self, builder: Builder, name: str | None) -> None:
         builder.open("residual", name)
         arrived = builder.arrived()
         builder.run(self.body)
         result = builder.arrived()
-        if decide(self.condition):
+        if self.condition:
             if not decide(arrived.shape.sizes == result.shape.sizes):
                 raise ShapeError(
                     f"the residual's body gives {result.shape}, but {arrived.shape} arrived",
@@ -95,91 +101,7 @@ class Residual(Item):
 
 
 @dataclass(eq=False)
-class Merge(Item):
-    """Several paths, merged by a layer of several inputs."""
-
-    paths: Sequence[Path]
-
-    kind = ""
-
-    def operation(self) -> Any:
-        raise NotImplementedError
-
-    def place(self, builder: Builder, name: str | None) -> None:
-        if not isinstance(self.paths, (list, tuple)) or not self.paths:
-            raise SpecError(f"{quote(self.kind)} takes a list of paths", hint=f"write `{self.kind}: [prev, [...]]`")
-        if all(isinstance(path, str) for path in self.paths):
-            builder.merge(self.operation(), tuple([builder.path(path, "path") for path in self.paths]), name)
-            return
-        builder.open(self.kind, name)
-        values = tuple([builder.path(path, "path", str(index)) for index, path in enumerate(self.paths)])
-        builder.merge(self.operation(), values, self.kind)
-        builder.close(self.kind)
-
-
-class Add(Merge):
-    """The sum of paths; the first sets the shape.
-
-    >>> import paramcount as pc
-    >>> pc.count([pc.Add(["prev", [pc.Dense(8)]])], 8).params  # 8 · 8 + 8
-    72
-    """
-
-    kind = "add"
-
-    def operation(self) -> Any:
-        return ADD
-
-
-class Subtract(Merge):
-    """The first path less the others.
-
-    >>> import paramcount as pc
-    >>> pc.count([pc.Subtract([[pc.Dense(8)], "prev"])], 8).macs
-    64
-    """
-
-    kind = "subtract"
-
-    def operation(self) -> Any:
-        return SUBTRACT
-
-
-class Multiply(Merge):
-    """The product of paths; the first sets the shape.
-
-    >>> import paramcount as pc
-    >>> pc.count([pc.Multiply([[pc.Dense(8)], [pc.Dense(8), pc.Sigmoid()]])], 8).macs  # 2 · 8 · 8
-    128
-    """
-
-    kind = "multiply"
-
-    def operation(self) -> Any:
-        return MULTIPLY
-
-
-@dataclass(eq=False)
-class Concat(Merge):
-    """Paths one behind the other on an axis, by default the last.
-
-    >>> import paramcount as pc
-    >>> str(pc.count([pc.Concat(["prev", [pc.Dense(4)]])], 8).rows[0].output_shape)
-    '12'
-    """
-
-    axis: int = -1
-
-    kind = "concat"
-
-    def operation(self) -> Any:
-        from paramcount.layers.concat import ConcatValues
-
-        return ConcatValues(axis=self.axis)
-
-
-@dataclass(eq=False)
-class Gate(Item):
+class Gate(Form):
     """The value that arrives times a path.
 
     >>> import paramcount as pc
@@ -187,16 +109,16 @@ class Gate(Item):
     16
     """
 
-    path: Path
+    path: Path = field(ValuePath(listed=True), doc="what the value that arrives is multiplied by")
 
     kind = "gate"
 
     def place(self, builder: Builder, name: str | None) -> None:
-        builder.build(Multiply(["prev", self.path]), name if name is not None else builder.called("gate"))
+        builder.build(Multiply(("prev", self.path)), name if name is not None else builder.called("gate"))
 
 
 @dataclass(eq=False)
-class Let(Item):
+class Let(Form):
     """Side values by name, each seeing those before it; `prev` stays.
 
     >>> import paramcount as pc
@@ -204,13 +126,9 @@ class Let(Item):
     72
     """
 
-    values: Mapping[str, Path]
+    values: Mapping[str, Path] = field(Named(ValuePath(), declares=True), doc="the path of each name's value")
 
     kind = "let"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.values, Mapping):
-            raise SpecError("`let` takes a mapping of names to paths", hint='e.g. Let({"skip": "prev"})')
 
     def place(self, builder: Builder, name: str | None) -> None:
         builder.open("let", name)
@@ -224,7 +142,7 @@ class Let(Item):
 
 
 @dataclass(eq=False)
-class Pop(Item):
+class Pop(Form):
     """Take the last value from a stack.
 
     >>> import paramcount as pc
@@ -233,7 +151,7 @@ class Pop(Item):
     '8'
     """
 
-    stack: str
+    stack: str = field(Key(), doc="the name of the stack")
 
     kind = "pop"
 
@@ -248,3 +166,15 @@ class Pop(Item):
         builder.scope.escape()
         builder.prev = values.pop()
         builder.results = (builder.prev,)
+
+
+@dataclass(eq=False)
+class Activate(Form):
+    """The kind that a word names, wherever an argument decides it, or nothing for `none`."""
+
+    activation: Item | None = field(Kind(none=True), doc="a kind that needs no argument, or `none`")
+
+    kind = "activate"
+
+    def place(self, builder: Builder, name: str | None) -> None:
+        (self.activation or Skip()).place(builder, name)

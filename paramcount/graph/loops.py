@@ -9,7 +9,7 @@ from paramcount.errors import ShapeError, SpecError, Undecided
 from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.items import Do
 from paramcount.graph.tree import Iteration, Loop, Value
-from paramcount.layers.fields import Whole
+from paramcount.layers.fields import Checked, Flag, Items, Whole, field
 from paramcount.layers.layer import Item
 from paramcount.numbers.arithmetic import same_sizes, settle
 
@@ -98,7 +98,7 @@ class LoopItem(Item):
 
 
 @dataclass(eq=False)
-class Repeat(LoopItem):
+class Repeat(Checked, LoopItem):
     """A body `count` times, each iteration with weights of its own, or with `share` all with the same.
 
     >>> import paramcount as pc
@@ -106,12 +106,13 @@ class Repeat(LoopItem):
     216
     """
 
-    count: int
-    body: Sequence[Item]
-    share: bool = False
+    count: int = field(Whole(at_least=0), doc="how many iterations there are")
+    body: Sequence[Item] = field(Items(), doc="the items of one iteration")
+    share: bool = field(Flag(), False, doc="whether all iterations have the same weights")
 
     def __post_init__(self) -> None:
-        self.count = settle(Whole(at_least=0)("count", self.count))
+        super().__post_init__()
+        self.count = settle(self.count)
 
     @property
     def kind(self) -> str:  # type: ignore[override]

@@ -150,7 +150,9 @@ def shape_of(given: Any) -> Shape:
         refuse_channels_first(sizes)
         return Shape.of(*sizes)
     if layout not in (*LAYOUTS, "plain"):
-        raise ArgumentError(f"unknown layout {quote(layout)}", hint="one of " + ", ".join(LAYOUTS))
+        from paramcount.errors.suggest import unknown
+
+        raise unknown("layout", layout, LAYOUTS)
     if LAYOUTS.get(layout, len(sizes)) != len(sizes):
         raise ArgumentError(f"the layout {quote(layout)} has {LAYOUTS[layout]} axes, and the input {len(sizes)}")
     return Shape(sizes, layout)

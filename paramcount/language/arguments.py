@@ -1,19 +1,68 @@
-"""Arguments of layers and blocks: which are given, and how each is read."""
+"""What a kind takes, and how what is written beside it is read: each argument by its check."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
-from paramcount.errors import ParamcountError, SpecError, quote
+from paramcount.errors import ArgumentError, ParamcountError, SpecError, quote
 from paramcount.errors.suggest import argument_hint, did_you_mean, kind_for
 from paramcount.language.bindings import EMPTY, Bindings
-from paramcount.language.context import IDENTIFIER, Context, describe, empty, wrong
-from paramcount.language.items import ItemSyntax, SpecItem
-from paramcount.language.reading import MODIFIERS, read_path
-from paramcount.language.written import ANY_KIND, Constant, Written, read_formula, read_template, read_value
+from paramcount.language.context import IDENTIFIER, Context, describe, empty, mapping_of, wrong
+from paramcount.language.items import MODIFIERS, ItemSyntax, SpecItem
+from paramcount.language.paths import ItemList, read_items, read_path
+from paramcount.language.written import (
+    ANY_KIND,
+    Constant,
+    Several,
+    Template,
+    Written,
+    read_formula,
+    read_new_name,
+    read_template,
+    read_value,
+)
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
-from paramcount.layers.fields import Check
+from paramcount.layers.fields import Check, Checked, Named
 from paramcount.layers.layer import Item, Shape
+
+
+class Signature(NamedTuple):
+    """The arguments of a layer, a form or a block: their checks, and what they mean, by their names in Python.
+
+    `words` are their names in a spec, `positional` those that may stand in a list.
+    """
+
+    kind: str
+    checks: dict[str, Check]
+    required: tuple[str, ...]
+    positional: tuple[str, ...]
+    words: dict[str, str]  # in a spec -> in Python
+    meanings: dict[str, str]
+
+    def word(self, name: str) -> str:
+        """An argument's name in a spec."""
+        return next(word for word, each in self.words.items() if each == name)
+
+    @property
+    def open(self) -> str:
+        """The argument that collects all of other names, or nothing."""
+        return next((name for name, check in self.checks.items() if check.takes == "sizes"), "")
+
+    @property
+    def taken_whole(self) -> str:
+        """The argument that takes a whole list, or nothing."""
+        first = self.positional[0] if self.positional else ""
+        return first if first and self.checks[first].listed else ""
+
+
+@cache
+def signature_of(kind: type[Checked]) -> Signature:
+    """What a layer or a form takes."""
+    checks = dict(kind.checks())
+    words = {kind.in_specs.get(name, name): name for name in checks}
+    meanings = {name: kind.meaning(name) for name in checks}
+    return Signature(kind.kind, checks, kind.required(), kind.positional(), words, meanings)
 
 
 class FromDefaults(Written):
@@ -27,20 +76,6 @@ class FromDefaults(Written):
 
     def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
         return self.inner.evaluate(bindings.base, shape)
-
-
-class PathValue(Written):
-    """An argument that leads to a value, or several."""
-
-    __slots__ = ("makers", "several")
-
-    def __init__(self, node: Node, makers: list, several: bool) -> None:
-        super().__init__(node.position, False)
-        self.makers, self.several = makers, several
-
-    def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
-        made = [make(bindings, shape) for make in self.makers]
-        return made if self.several else made[0]
 
 
 class KindValue(Written):
@@ -70,16 +105,32 @@ class KindValue(Written):
             if not isinstance(word, str) or not (word in kinds or self.context.is_kind(word)):
                 hint = did_you_mean(kind_for(str(word), kinds), "any kind that needs no argument, or `none`")
                 raise wrong(place, f"unknown {self.what} {quote(word)}", hint)
-            from paramcount.language.kinds import read_kind
-
-            item = ItemSyntax(self.position, word)
             try:
-                read_kind(item, place, Scalar("", self.position), self.context)
+                words[word] = self.context.read_item(place, self.context)
             except ParamcountError as error:
                 message = f"`{self.what}` takes a kind that needs no argument, and {error.message}"
                 raise wrong(place, message, "put it below, as an item of its own") from None
-            words[word] = item
         return words[word]
+
+
+class ByName(Written):
+    """Something for each of several names, which may have expressions in braces."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, node: Node, pairs: list[tuple[Template, Written]]) -> None:
+        super().__init__(node.position, all(name.constant and value.constant for name, value in pairs))
+        self.pairs = pairs
+
+    def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
+        found = {}
+        for template, value in self.pairs:
+            name = template.evaluate(bindings, shape)
+            if name in found:
+                hint = "give the second value another name"
+                raise SpecError(f"the name {quote(name)} is given twice", hint=hint, position=template.position)
+            found[name] = value.evaluate(bindings, shape)
+        return found
 
 
 class Sizes(Written):
@@ -95,37 +146,116 @@ class Sizes(Written):
         return {name: size.evaluate(bindings, shape) for name, size in self.sizes.items()}
 
 
-def open_sizes(checks: dict[str, Check]) -> str:
-    """The field that collects named axis sizes, or nothing."""
-    return next((name for name, check in checks.items() if check.takes == "sizes"), "")
+def read_arguments(item: ItemSyntax, signature: Signature, node: Node, context: Context) -> dict[str, Written] | None:
+    """The arguments of an item as written, with its kind's defaults; None where one is wrong, which is noted."""
+    noted = len(context.file.errors)
+    nodes, axes = given_arguments(signature, node, context)
+    written = dict(context.file.defaults.get(item.kind, {}))
+    for name, value in nodes.items():
+        read = context.attempt(read_argument, signature, name, value, context, value is node)
+        if read is not None:
+            written[name] = read
+    if axes:
+        sizes = {axis: read_value(value, context, what=axis) for axis, value in axes.items()}
+        written[signature.open] = Sizes(node, sizes)
+    if len(context.file.errors) > noted or item.kind in context.file.broken:
+        return None
+    for name in signature.required:
+        if name not in written:
+            raise missing(signature, name, item)
+    item.places.update({name: value.position for name, value in [*written.items(), *axes.items()]})
+    return written
 
 
-def read_argument(name: str, check: Check, node: Node, context: Context) -> Written:
-    """One argument as its field reads it; a constant one is checked at once."""
+def given_arguments(signature: Signature, node: Node, context: Context) -> tuple[dict[str, Node], dict[str, Node]]:
+    """The arguments by name, from one scalar, a list, or a mapping; and the sizes of axes where a kind takes such."""
+    whole = signature.taken_whole
+    if empty(node):
+        return {}, {}
+    if isinstance(node, Mapping) and not (whole and signature.checks[whole].takes == "named"):
+        found, axes = {}, {}
+        for key, value in node.entries:
+            name = signature.words.get(key.text)
+            if name is not None and name != signature.open:
+                found[name] = value
+            elif signature.open and IDENTIFIER.match(key.text):
+                axes[key.text] = value
+            else:
+                context.file.note(unknown_argument(signature, key, value, context))
+        return found, axes
+    if not signature.positional:
+        first = next(iter(signature.words), "")
+        hint = f"write `{signature.kind}: {{{first}: ...}}`" if first else f"write `- {signature.kind}` alone"
+        raise wrong(node, f"{quote(signature.kind)} takes no positional argument", hint)
+    if isinstance(node, (Scalar, Mapping)) or whole:
+        return {signature.positional[0]: node}, {}
+    if len(node.items) > len(signature.positional):
+        raise wrong(
+            node,
+            f"{quote(signature.kind)} takes at most {len(signature.positional)} positional argument"
+            f"{'s' * (len(signature.positional) > 1)}, and got {len(node.items)}",
+            f"in this order: {', '.join(signature.positional)}",
+        )
+    return dict(zip(signature.positional, node.items, strict=False)), {}
+
+
+def read_argument(signature: Signature, name: str, node: Node, context: Context, alone: bool = False) -> Written:
+    """One argument as its field reads it; a constant one is checked at once. `alone` it is all behind its kind."""
+    check, word = signature.checks[name], signature.word(name)
+    try:
+        read = read_checked(check, word, node, context, signature.kind if alone else word)
+        if check.takes == "expression" and read.constant and read.evaluate(EMPTY, None) is not None:
+            read.checked(check, word, EMPTY, None)
+    except ArgumentError as error:
+        error.hint = error.hint or signature.meanings[name]
+        raise
+    return read
+
+
+def read_checked(check: Check, word: str, node: Node, context: Context, shown: str) -> Written:
+    """What is written, read as a check says; `shown` is what the user calls it."""
     if check.takes == "value":
-        return PathValue(node, [read_path(node, context)], several=False)
+        return read_path(node, context)
     if check.takes == "values":
-        if not isinstance(node, Sequence):
-            raise wrong(node, f"{quote(name)} takes a list of paths, not {describe(node)}")
-        return PathValue(node, [read_path(each, context) for each in node.items], several=True)
+        if not isinstance(node, Sequence) or not node.items:
+            hint = f"write `{shown}: [prev, [...]]`"
+            raise wrong(node, f"{quote(shown)} takes a list of paths, not {describe(node)}", hint)
+        found = [context.attempt(read_path, each, context) for each in node.items]
+        return Several(node.position, [each for each in found if each is not None])
+    if check.takes == "items":
+        return ItemList(node.position, read_items(node, context, shown))
+    if check.takes == "start":
+        if isinstance(node, Sequence) and node.items and all(is_size(each, context) for each in node.items):
+            return read_value(node, context, what=word)
+        return read_path(node, context)
+    if isinstance(check, Named):
+        return read_named(check, node, context, shown)
     if check.takes == "text":
-        if not isinstance(node, Scalar):
-            raise wrong(node, f"{quote(name)} takes text, not {describe(node)}", "quote it")
+        if not isinstance(node, Scalar) or empty(node):
+            raise wrong(node, f"{quote(shown)} takes text, not {describe(node)}", "quote it")
         return Constant(node.position, node.text)
     if check.takes == "key":
-        return read_template(node, context, f"`{name}`")
+        return read_template(node, context, f"`{word}`")
     if check.takes == "kind":
-        return read_kind_word(node, name, context)
-    value = read_value(node, context, check.words, name)
-    if value.constant:
-        found = value.evaluate(EMPTY, None)
-        try:
-            if found is not None:
-                check(name, found)
-        except ParamcountError as error:
-            error.position = node.position
-            raise
-    return value
+        return read_kind_word(node, word, context)
+    return read_value(node, context, check.words, word)
+
+
+def read_named(check: Named, node: Node, context: Context, shown: str) -> Written:
+    pairs = []
+    for key, value in mapping_of(node, f"`{shown}`").entries:
+        name = context.attempt(read_new_name, key, context, f"a name under `{shown}`")
+        read = context.attempt(read_checked, check.check, key.text, value, context, key.text)
+        if name is not None and read is not None:
+            pairs.append((name, read))
+            if check.declares and name.constant:
+                context.declared.setdefault(name.text, name.position)
+    return ByName(node, pairs)
+
+
+def is_size(node: Node, context: Context) -> bool:
+    """Whether an entry of a list is a size, and not an item: a kind is always an item."""
+    return isinstance(node, Scalar) and not context.is_kind(node.text)
 
 
 def read_kind_word(node: Node, what: str, context: Context) -> Written:
@@ -140,56 +270,25 @@ def read_kind_word(node: Node, what: str, context: Context) -> Written:
     return KindValue(inner, what, context)
 
 
-def given_arguments(
-    kind: str, node: Node, positional: list[str], names: list[str], listed: bool, context: Context, others: str = ""
-) -> tuple[dict[str, Node], dict[str, Node]]:
-    """The arguments by name, from one scalar, a list, or a mapping; and those of other names where a kind has such."""
-    if empty(node):
-        return {}, {}
-    if isinstance(node, Mapping):
-        found, extra = {}, {}
-        for key, value in node.entries:
-            if key.text in names and key.text != others:
-                found[key.text] = value
-            elif others and IDENTIFIER.match(key.text):
-                extra[key.text] = value
-            else:
-                context.file.note(unknown_argument(kind, key, value, names))
-        return found, extra
-    if not positional:
-        raise wrong(node, f"{quote(kind)} takes no positional argument", named_hint(kind, names))
-    if isinstance(node, Scalar) or listed:
-        return {positional[0]: node}, {}
-    if len(node.items) > len(positional):
-        raise wrong(
-            node,
-            f"{quote(kind)} takes at most {len(positional)} positional arguments, and got {len(node.items)}",
-            f"in this order: {', '.join(positional)}",
-        )
-    return dict(zip(positional, node.items, strict=False)), {}
-
-
-def named_hint(kind: str, names: list[str]) -> str:
-    return f"write `{kind}: {{{names[0]}: ...}}`" if names else f"write `- {kind}` alone"
-
-
-def unknown_argument(kind: str, key: Scalar, value: Node, names: list[str]) -> SpecError:
+def unknown_argument(signature: Signature, key: Scalar, value: Node, context: Context) -> SpecError:
+    kind, names = signature.kind, list(signature.words)
     shown = value.text if isinstance(value, Scalar) else "..."
+    message = f"{quote(kind)} has no argument {quote(key.text)}"
     if key.text in MODIFIERS:
         hint = f"it stands beside {quote(kind)}: `{{{kind}: ..., {key.text}: {shown}}}`"
         return wrong(key, f"{quote(key.text)} is a modifier, not an argument of {quote(kind)}", hint)
     if key.text in ("norm", "activation"):  # every layer has them
         hint = f"a block takes its own arguments only; put {quote(shown)} below it, as an item of its own"
-        return wrong(key, f"{quote(kind)} has no argument {quote(key.text)}", hint)
+        return wrong(key, message, hint)
+    whole = signature.taken_whole
+    if whole and signature.checks[whole].takes in ("items", "value", "values") and context.is_kind(key.text):
+        return wrong(key, message, f"put it into a list: `{kind}: [{key.text}: {shown}]`")
     hint = argument_hint(key.text, names) or (f"it takes {', '.join(names)}" if names else "it takes none")
-    return SpecError(f"{quote(kind)} has no argument {quote(key.text)}", hint=hint, position=key.position)
+    return wrong(key, message, hint)
 
 
-def require_arguments(item: ItemSyntax, required: Any, written: dict[str, Any]) -> None:
-    for name in required:
-        if name not in written:
-            raise SpecError(
-                f"{quote(item.kind)} needs {quote(name)}",
-                hint=f"write `{item.kind}: {{{name}: ...}}`",
-                position=item.position,
-            )
+def missing(signature: Signature, name: str, item: ItemSyntax) -> SpecError:
+    """The error for an argument that has no default and is not given."""
+    word = signature.word(name)
+    hint = signature.meanings[name] or f"write `{item.kind}: {{{word}: ...}}`"
+    return SpecError(f"{quote(item.kind)} needs {quote(word)}", hint=hint, position=item.position)

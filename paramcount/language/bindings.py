@@ -1,7 +1,7 @@
-"""Variables while a spec is expanded, and the record of what a loop's passes read of them.
+"""Variables while a spec is expanded, and the record of what a loop's iterations read of them.
 
-A pass is alike an earlier one if every expression that the earlier pass evaluated from the loop's variables has the
-same value in it. So equal passes are found without being expanded.
+An iteration is like an earlier one if every expression that the earlier one evaluated from the loop's variables has
+the same value in it. So equal iterations are found without being expanded.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Read(NamedTuple):
 
 
 class Bindings:
-    """Values of variables, and the loop passes that want to know which expressions read theirs.
+    """Values of variables, and the loop iterations that want to know which expressions read theirs.
 
     `base` are the bindings of the file's own variables, without those of blocks and loops. `defaults` are the
     expressions of a block's arguments that were not given, with what they were computed from.
@@ -51,7 +51,7 @@ class Bindings:
         self.defaults = defaults or {}
 
     def inside(self, values: dict[str, Any], reads: list[Read]) -> Bindings:
-        """The bindings of one pass: inner variables hide outer ones."""
+        """The bindings of one iteration: inner variables hide outer ones."""
         own = frozenset(values)
         frames = tuple((names - own, record) for names, record in self.frames if not names <= own)
         return Bindings({**self.values, **values}, (*frames, (own, reads)), self.base, self.defaults)
@@ -77,9 +77,9 @@ class Bindings:
         return self.values[name] if name in self.values else axis(name, shape, expression)
 
     def replays(self, reads: list[Read], values: dict[str, Any]) -> bool:
-        """Whether expressions that an earlier pass read would have the same values with this pass's variables.
+        """Whether expressions that an earlier iteration read would have the same values with this one's variables.
 
-        They count as read by the loops around, whose own passes must agree on them too.
+        They count as read by the loops around, whose own iterations must agree on them too.
         """
         own = frozenset(values)
         for read in reads:

@@ -1,27 +1,31 @@
-"""Blocks of the spec language: those of a file, and those that are shipped with the package."""
+"""Blocks of the spec language: how one is written, and how it is expanded."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cached_property
 from typing import Any
 
-from paramcount.errors import ArgumentError, Position, quote
-from paramcount.errors.suggest import argument_hint, did_you_mean, nearest
+from paramcount.errors import Position, quote
+from paramcount.errors.suggest import unknown
 from paramcount.graph.block import Block
+from paramcount.language.arguments import Signature
 from paramcount.language.bindings import EMPTY, Bindings
 from paramcount.language.context import Context, File, empty, identifier, mapping_of, wrong
 from paramcount.language.items import ItemSyntax, SpecItem, bind
-from paramcount.language.reading import read_items, read_path
-from paramcount.language.written import ANY_KIND, Formula, Maker, Template, Written, read_template, read_value
+from paramcount.language.paths import read_items, read_path
+from paramcount.language.written import ANY_KIND, Formula, Template, Written, read_template, read_value
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
-from paramcount.language.yaml.reader import read_text
-from paramcount.language.yaml.source import read_source
+from paramcount.layers.fields import Check, ValuePath
 from paramcount.layers.layer import Item, Shape
 
-FOLDER = os.path.join(os.path.dirname(__file__), "blocks")
 KEYS = ("args", "inputs", "layers", "outputs")
+
+
+class Anything(Check):
+    """An argument of a block: a number, a flag, a list, or a word that some layer takes."""
+
+    words = ANY_KIND
 
 
 @dataclass(eq=False, repr=False)
@@ -32,14 +36,21 @@ class BlockDefinition:
     file: File
     position: Position
     arguments: dict[str, Written | None] = field(default_factory=dict)
-    inputs: dict[str, Maker | None] = field(default_factory=dict)
+    inputs: dict[str, Written | None] = field(default_factory=dict)
     items: list[ItemSyntax] = field(default_factory=list)
     outputs: list[Template] = field(default_factory=list)
     declared: dict[str, Position] = field(default_factory=dict)
     calls: dict[str, Position] = field(default_factory=dict)
 
-    def required(self) -> list[str]:
-        return [name for name, value in [*self.arguments.items(), *self.inputs.items()] if value is None]
+    @cached_property
+    def signature(self) -> Signature:
+        """What the block takes: its arguments, then its inputs."""
+        given = {**self.arguments, **self.inputs}
+        checks: dict[str, Check] = {name: ValuePath() if name in self.inputs else Anything() for name in given}
+        required = tuple(name for name, value in given.items() if value is None)
+        return Signature(
+            self.name, checks, required, tuple(self.arguments), {name: name for name in given}, dict.fromkeys(given, "")
+        )
 
 
 class SpecBlock(Block):
@@ -73,7 +84,7 @@ class SpecBlock(Block):
             if name in self.given:
                 found[name] = self.given[name]
             elif default is not None:
-                found[name] = default(self.base, None)
+                found[name] = default.evaluate(self.base, None)
         return found
 
     def expand(self, *inputs: Shape | None) -> list[SpecItem]:
@@ -105,8 +116,7 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
         raise wrong(key, f"the block {quote(name)} needs `layers`", f"write `{name}: {{layers: [...]}}`")
     for part, _ in node.entries:
         if part.text not in KEYS:
-            hint = did_you_mean(nearest(part.text, KEYS), f"a block has {', '.join(KEYS)}")
-            raise wrong(part, f"unknown key {quote(part.text)} in the block {quote(name)}", hint)
+            raise unknown(f"key of the block {quote(name)}:", part.text, KEYS, position=part.position)
     given = node.get("args")
     for argument, value in mapping_of(given, "`args`").entries if given is not None and not empty(given) else []:
         word = identifier(argument, "an argument")
@@ -136,7 +146,7 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
 def read_body(block: BlockDefinition, node: Mapping, context: Context) -> None:
     """A block's items and outputs; they see the file's variables and the block's arguments."""
     names = context.names.union(block.arguments, ("cin", "length"))
-    inside = Context(context.file, names, block.declared, block.calls)
+    inside = Context(context.file, context.read_item, names, block.declared, block.calls)
     layers = node.get("layers")
     assert layers is not None
     block.items = read_items(layers, inside, "layers")
@@ -144,56 +154,3 @@ def read_body(block: BlockDefinition, node: Mapping, context: Context) -> None:
     if outputs is not None:
         items = outputs.items if isinstance(outputs, Sequence) else [outputs]
         block.outputs = [read_template(each, inside, "an output") for each in items]
-
-
-@lru_cache(maxsize=1)
-def shipped() -> frozenset[str]:
-    """The names of the blocks that come with the package."""
-    return frozenset(name[:-5] for name in os.listdir(FOLDER) if name.endswith(".yaml"))
-
-
-@cache
-def load_shipped(name: str) -> BlockDefinition:
-    """A shipped block, read when it is first used."""
-    from paramcount.language.definitions import read_blocks
-
-    path = os.path.join(FOLDER, f"{name}.yaml")
-    file = File(f"blocks/{name}.yaml")
-    node = mapping_of(read_text(read_source(path), file.path), "a file of blocks")
-    blocks = node.get("blocks")
-    assert blocks is not None
-    read_blocks(mapping_of(blocks, "`blocks`"), Context(file))
-    file.report()
-    return file.blocks[name]
-
-
-def block_class(name: str) -> type[Block]:
-    """A shipped block as a class, for networks in Python: `Bottleneck(out=24, expand=6, stride=2)`."""
-    from paramcount.language.signature import introduce
-
-    definition = load_shipped(name)
-    names = list(definition.arguments)
-
-    class Shipped(SpecBlock):
-        def __init__(self, *positional: Any, **named: Any) -> None:
-            if len(positional) > len(names):
-                raise ArgumentError(f"{quote(name)} takes at most {len(names)} positional arguments")
-            given = {**dict(zip(names, positional, strict=False)), **named}
-            if len(given) < len(positional) + len(named):
-                twice = next(each for each in names[: len(positional)] if each in named)
-                raise ArgumentError(f"{quote(name)} is given {quote(twice)} twice", hint="by its place, and by name")
-            for each in given:
-                if each not in names and each not in definition.inputs:
-                    raise ArgumentError(
-                        f"{quote(name)} has no argument {quote(each)}",
-                        hint=argument_hint(each, [*names, *definition.inputs]) or f"it takes {', '.join(names)}",
-                    )
-            missing = [each for each in definition.required() if each not in given]
-            if missing:
-                raise ArgumentError(f"{quote(name)} needs {quote(missing[0])}")
-            paths = {each: given.pop(each) for each in definition.inputs if each in given}
-            super().__init__(definition, given, paths)
-
-    Shipped.__name__ = Shipped.__qualname__ = "".join(part.capitalize() for part in name.split("_"))
-    introduce(Shipped, definition)
-    return Shipped

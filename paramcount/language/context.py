@@ -10,6 +10,7 @@ from typing import Any
 from paramcount.errors import ManyErrors, ParamcountError, Position, SpecError, quote
 from paramcount.errors.suggest import did_you_mean, kind_for, nearest
 from paramcount.language.expression.tokens import spelling_hint
+from paramcount.language.vocabulary import FORMS, shipped, taken
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.layers import MODULES, find
 
@@ -53,9 +54,13 @@ class File:
 
 @dataclass(eq=False, repr=False)
 class Context:
-    """A place in a file: the variables that expressions see there, and the names given in the block around."""
+    """A place in a file: the variables that expressions see there, and the names given in the block around.
+
+    `read_item` is the one recursion of the language: an item's arguments hold items.
+    """
 
     file: File
+    read_item: Callable[[Node, Context], Any]
     names: frozenset[str] = frozenset()
     declared: dict[str, Position] = field(default_factory=dict)
     calls: dict[str, Position] = field(default_factory=dict)  # blocks that the block around uses
@@ -78,20 +83,16 @@ class Context:
 
     def kinds(self) -> list[str]:
         """All words that can stand as a kind here."""
-        from paramcount.language.blocks import shipped
-        from paramcount.language.forms import FORMS
-
         return [*MODULES, *FORMS, *self.file.blocks, *shipped()]
 
     def is_kind(self, word: str) -> bool:
-        from paramcount.language.blocks import shipped
-
-        return word in MODULES or word in self.file.blocks or word in shipped() or find(word) is not None
+        """Whether a word can stand as a kind here; kinds of installed packages can too."""
+        return taken(word) or word in self.file.blocks or find(word) is not None
 
     def unknown_variable(self, name: str, position: Position) -> SpecError:
         guess = nearest(name, [*self.names, *AXES])
         if name == "i":
-            hint = "`i` counts the passes of `repeat` and `for`, and exists only inside them"
+            hint = "`i` counts the iterations of `repeat` and `for`, and exists only inside them"
         elif name in AXES:
             hint = f"`{name}` is an axis of the value that arrives at a layer, and none arrives here"
         else:

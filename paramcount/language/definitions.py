@@ -1,21 +1,25 @@
-"""The blocks that a file defines, and those that it includes from other files."""
+"""What a file defines: blocks, those that it includes from other files, and default arguments."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from paramcount.errors import SpecError, quote
+from paramcount.errors.suggest import did_you_mean, kind_for
 from paramcount.graph.builder import DEPTH
-from paramcount.language.blocks import read_body, read_signature
+from paramcount.language.arguments import FromDefaults, Signature, given_arguments, read_argument, signature_of
+from paramcount.language.blocks import BlockDefinition, read_body, read_signature
 from paramcount.language.context import Context, Enough, File, empty, mapping_of, text_of, wrong
-from paramcount.language.forms import FORMS
-from paramcount.language.kinds import read_defaults
-from paramcount.language.yaml.nodes import Mapping, Node, Sequence
+from paramcount.language.vocabulary import FOLDER, FORMS, form, shipped
+from paramcount.language.written import Written
+from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.language.yaml.reader import read_text
 from paramcount.language.yaml.source import read_source
-from paramcount.layers import MODULES, registry
+from paramcount.layers import MODULES, find, registry
 
 DEEPEST = 32  # files that include each other
 
@@ -61,21 +65,21 @@ def read_include(node: Node, context: Context, path: str, trail: tuple[str, ...]
         raise wrong(node, f"there is no file {quote(name)} to include", f"it is looked for in {quote(folder)}")
     if len(trail) == DEEPEST:
         raise wrong(node, f"more than {DEEPEST} files include each other", "put the blocks into fewer files")
-    for block in included_blocks(target, os.path.join(os.path.dirname(path), name), trail):
+    for block in included_blocks(target, os.path.join(os.path.dirname(path), name), trail, context.read_item):
         context.file.blocks[block.name] = block
 
 
-def included_blocks(target: str, name: str, trail: tuple[str, ...]) -> list[Any]:
+def included_blocks(target: str, name: str, trail: tuple[str, ...], read_item: Callable[..., Any]) -> list[Any]:
     root = mapping_of(read_text(read_source(target), name), "an included file")
     file = File(name)
     with suppress(Enough):
-        read_included(root, file, name, trail)
+        read_included(root, Context(file, read_item), trail)
     file.report()
     return list(file.blocks.values())
 
 
-def read_included(root: Mapping, file: File, name: str, trail: tuple[str, ...]) -> None:
-    context = Context(file)
+def read_included(root: Mapping, context: Context, trail: tuple[str, ...]) -> None:
+    file, name = context.file, context.file.path
     for key, _ in root.entries:
         if key.text not in ("blocks", "defaults", "include", "name", "about", "source"):
             hint = "an included file has `blocks:` and their `defaults:`; its blocks see no variables"
@@ -112,3 +116,56 @@ def refuse_circles(file: File) -> None:
 
     for name in file.blocks:
         visit(name, [])
+
+
+def read_defaults(node: Mapping, context: Context) -> None:
+    """Note the default arguments of kinds and blocks in the file."""
+    for key, value in node.entries:
+        context.attempt(read_kind_defaults, key, value, context)
+    context.file.words.clear()  # read before all defaults were known
+
+
+def read_kind_defaults(key: Scalar, node: Node, context: Context) -> None:
+    word, file = key.text, context.file
+    signature = signature_for(word, context) if word not in FORMS else None
+    if signature is None:
+        guess = kind_for(word, context.kinds())
+        hint = did_you_mean(guess if guess != word else None, "defaults are for layers and blocks")
+        raise SpecError(f"unknown kind {quote(word)}", hint=hint, position=key.position)
+    if not isinstance(node, Mapping):
+        raise wrong(node, f"the defaults of {quote(word)} must be a mapping", f"write `{word}: {{argument: value}}`")
+    found = file.defaults.setdefault(word, {})
+    given, axes = given_arguments(signature, node, context)
+    for axis, value in axes.items():
+        file.note(wrong(value, f"{quote(word)} has no argument {quote(axis)}", "give a size where its pattern stands"))
+    for name, value in given.items():
+        read: Written | None = context.attempt(read_argument, signature, name, value, context)
+        if read is None:
+            file.broken.add(word)
+        else:
+            found[name] = FromDefaults(read)
+
+
+@cache
+def load_shipped(name: str, read_item: Callable[[Node, Context], Any]) -> BlockDefinition:
+    """A block that comes with the package, read when it is first used."""
+    path = os.path.join(FOLDER, f"{name}.yaml")
+    file = File(f"blocks/{name}.yaml")
+    node = mapping_of(read_text(read_source(path), file.path), "a file of blocks")
+    blocks = node.get("blocks")
+    assert blocks is not None
+    read_blocks(mapping_of(blocks, "`blocks`"), Context(file, read_item))
+    file.report()
+    return file.blocks[name]
+
+
+def signature_for(word: str, context: Context) -> Signature | None:
+    """What a kind takes, or None for a word that is not a kind."""
+    if word in FORMS:
+        return signature_of(form(word))
+    if word in context.file.blocks:
+        return context.file.blocks[word].signature
+    if word in shipped():
+        return load_shipped(word, context.read_item).signature
+    layer = find(word)
+    return signature_of(layer) if layer else None

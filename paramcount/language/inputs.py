@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.errors import ArgumentError, Position, SpecError, quote
-from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.errors import Position, SpecError, quote
+from paramcount.errors.suggest import unknown
 from paramcount.graph.network import channels_last
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import RESERVED, Context, describe, mapping_of, text_of, wrong
@@ -36,14 +36,7 @@ class InputSyntax:
     named: bool = False
 
     def shape(self, bindings: Bindings) -> Shape:
-        sizes = []
-        for written in self.sizes:
-            size = written.evaluate(bindings, None)
-            try:
-                sizes.append(Whole()("a size of the input", size))
-            except ArgumentError as error:
-                error.position = written.position
-                raise
+        sizes = [written.checked(Whole(), "a size of the input", bindings, None) for written in self.sizes]
         self.refuse_channels_first(sizes)
         return Shape(tuple(sizes), self.layout)
 
@@ -102,8 +95,7 @@ def read_input(node: Node, context: Context) -> InputSyntax:
         raise wrong(node, f"an input has one layout, and this has {len(node.entries)}", f"write {example}")
     key, value = node.entries[0]
     if key.text not in LAYOUTS:
-        guess = nearest(key.text, LAYOUTS)
-        raise wrong(key, f"unknown layout {quote(key.text)}", did_you_mean(guess, f"write {example}"))
+        raise unknown("layout", key.text, LAYOUTS, f"write {example}", position=key.position)
     names = AXIS_NAMES[key.text]
     if isinstance(value, Mapping):
         return read_named_input(key.text, names, value, context)
@@ -135,7 +127,7 @@ def read_named_input(layout: str, names: tuple[str, ...], node: Mapping, context
     given = {key.text: value for key, value in node.entries}
     for key, _ in node.entries:
         if key.text not in names:
-            raise wrong(key, f"{layout} has no axis {quote(key.text)}", f"its axes are {', '.join(names)}")
+            raise unknown(f"axis of {layout}", key.text, names, position=key.position)
     for name in names:
         if name not in given:
             raise wrong(node, f"{layout} needs {quote(name)}", f"its axes are {', '.join(names)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paramcount.errors import ParamcountError, Position, SpecError, quote
+from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError
 from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.items import From, Skip
 from paramcount.graph.loops import LoopItem, too_many_iterations
@@ -16,9 +16,11 @@ from paramcount.language.written import (
     Template,
     Written,
 )
-from paramcount.layers.layer import Item, Layer, Shape
+from paramcount.layers.fields import Flag, Whole
+from paramcount.layers.layer import Item, Shape
 from paramcount.numbers.arithmetic import settle
 
+MODIFIERS = ("for", "in", "from", "repeat", "when", "name", "into", "share", "push", "only", "frozen")
 FOR, FROM, REPEAT, WHEN = range(4)  # the order in which an item's modifiers are looked at
 
 
@@ -54,13 +56,13 @@ class ItemSyntax:
         self.position = position
         self.kind = kind
         self.make: Maker | None = None
-        self.layer: Layer | None = None
+        self.layer: Item | None = None
         self.places: dict[str, Position] = {}
         self.plain = True
         self.marks = True
         self.variables: tuple[str, ...] = ()
         self.rows: Written | None = None
-        self.start: Maker | None = None
+        self.start: Written | None = None
         self.repeat: Written | None = None
         self.when: Written | None = None
         self.name: Template | None = None
@@ -79,7 +81,7 @@ class ItemSyntax:
         return [each.evaluate(bindings, shape) for each in (self.name, *self.into) if each is not None]
 
     def names_given(self, outside: int, bindings: Bindings, shape: Shape | None) -> tuple[str | None, list[str]]:
-        """Its name and the names of its results that go to what `outside` so many of its loops give."""
+        """Its name and the names of its results that go to what its `outside` outer loops give."""
 
         def name(template: Template) -> str | None:
             here = min(template.same, self.loops) == outside
@@ -123,13 +125,13 @@ class SpecItem(Item):
             self.loop(builder, name, FROM, rows, len(rows), False)
             return
         if stage <= FROM and syntax.start is not None:
-            builder.build(From(syntax.start(bindings, arriving(builder))))
+            builder.build(From(syntax.start.evaluate(bindings, arriving(builder))))
         if stage <= REPEAT and syntax.repeat is not None:
-            count = whole(syntax.repeat.evaluate(bindings, arriving(builder)), syntax.repeat.position)
+            count = settle(syntax.repeat.checked(Whole(at_least=0), "repeat", bindings, arriving(builder)))
             self.loop(builder, name, WHEN, None, count, syntax.share is True)
             return
         shape = arriving(builder)
-        if syntax.when is not None and not flag(syntax.when, bindings, shape):
+        if syntax.when is not None and not holds(syntax.when, "when", bindings, shape):
             Skip(syntax.names(bindings, shape)).place(builder, name)
             return
         item = syntax.make(bindings, shape) if syntax.make else None
@@ -138,7 +140,7 @@ class SpecItem(Item):
         item.place(builder, name)
 
     def loop(self, builder: Builder, name: str | None, stage: int, rows: list | None, count: int, share: bool) -> None:
-        """Expand a loop; a name that is the same in all its passes names its final result."""
+        """Expand a loop; a name that is the same in all its iterations names its final result."""
         syntax = self.syntax
         item: Item = SpecLoop(syntax, self.bindings, stage, rows, count, share)
         outside = syntax.loops if stage == FROM else 1
@@ -148,11 +150,11 @@ class SpecItem(Item):
         builder.build(item, name)
 
     def marked(self, item: Item | None, shape: Shape | None) -> Item:
-        """The item with the modifiers that belong to each pass."""
+        """The item with the modifiers that belong to each iteration."""
         syntax, bindings = self.syntax, self.bindings
         named, into = syntax.names_given(0, bindings, shape)
         shared = syntax.share if isinstance(syntax.share, Template) else None
-        frozen = syntax.frozen is not None and flag(syntax.frozen, bindings, shape)
+        frozen = syntax.frozen is not None and holds(syntax.frozen, "frozen", bindings, shape)
         if not (named or into or shared or syntax.push or syntax.only or frozen):
             return item or Skip()
         return With(
@@ -167,7 +169,7 @@ class SpecItem(Item):
 
 
 class SpecLoop(LoopItem):
-    """A looping item: one pass for each row of variables, or `count` passes."""
+    """A looping item: one iteration for each row of variables, or `count` of them."""
 
     def __init__(
         self, syntax: ItemSyntax, bindings: Bindings, stage: int, rows: list | None, count: int, share: bool
@@ -196,38 +198,22 @@ def arriving(builder: Builder) -> Shape | None:
     return builder.prev.shape if builder.prev is not None else None
 
 
-def whole(value: Any, position: Position, what: str = "repeat") -> int:
-    value = settle(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        shown = quote(str(value).lower() if isinstance(value, bool) else value)
-        raise SpecError(f"`{what}` must be a whole number, not {shown}", position=position)
-    if value < 0:
-        raise SpecError(f"`{what}` must be at least 0, not {value}", position=position)
-    return value
-
-
-def flag(written: Written, bindings: Bindings, shape: Shape | None) -> bool:
-    value = written.evaluate(bindings, shape)
-    if not isinstance(value, bool):
-        if hasattr(value, "array"):
-            return bool(value)
-        raise SpecError(
-            f"a condition must be true or false, not {quote(value)}",
-            hint="compare with something: `x > 0`",
-            position=written.position,
-        )
-    return value
+def holds(written: Written, what: str, bindings: Bindings, shape: Shape | None) -> bool:
+    """Whether a condition is true."""
+    try:
+        return written.checked(Flag(), what, bindings, shape)
+    except ArgumentError as error:
+        error.hint = error.hint or "compare with something: `x > 0`"
+        raise
 
 
 def loop_rows(syntax: ItemSyntax, bindings: Bindings, shape: Shape | None) -> list[dict[str, Any]]:
-    """The variables of each pass of a `for`: from rows, a list variable, or a count."""
+    """The variables of each iteration of a `for`: from rows, a list variable, or a count."""
     assert syntax.rows is not None
     given = syntax.rows.evaluate(bindings, shape)
     rows: list[Any] = given
     if not isinstance(given, list):
-        count = whole(given, syntax.rows.position, "in")
+        count = settle(syntax.rows.checked(Whole(at_least=0), "in", bindings, shape))
         if count > LAYERS:
             raise too_many_iterations(count, "in")
         rows = list(range(count))

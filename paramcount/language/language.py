@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from paramcount.errors import Position, quote
-from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.errors.suggest import nearest, unknown
 from paramcount.language.bindings import EMPTY
 from paramcount.language.context import (
     AXES,
@@ -21,14 +21,15 @@ from paramcount.language.context import (
     text_of,
     wrong,
 )
-from paramcount.language.definitions import read_blocks, read_includes
+from paramcount.language.definitions import read_blocks, read_defaults, read_includes
 from paramcount.language.inputs import InputSyntax, read_inputs
 from paramcount.language.items import ItemSyntax
-from paramcount.language.kinds import read_defaults
-from paramcount.language.reading import read_items
+from paramcount.language.paths import read_items
+from paramcount.language.reading import read_item
 from paramcount.language.variables import undeclared
 from paramcount.language.written import Constant, Template, read_template, read_value
 from paramcount.language.yaml.nodes import Mapping, Node, Sequence
+from paramcount.layers.fields import Whole
 
 KEYS = [
     "name",
@@ -99,12 +100,11 @@ def read_spec(root: Node, path: str) -> SpecSyntax:
 
 
 def read_parts(spec: SpecSyntax, root: Mapping, path: str) -> None:
-    context = Context(spec.file, declared=spec.declared)
+    context = Context(spec.file, read_item, declared=spec.declared)
     parts = {key.text: value for key, value in root.entries}
     for key, _ in root.entries:
         if key.text not in KEYS:
-            hint = did_you_mean(nearest(key.text, KEYS), f"the keys are {', '.join(KEYS)}")
-            spec.file.note(wrong(key, f"unknown key {quote(key.text)}", hint))
+            spec.file.note(unknown("key", key.text, KEYS, position=key.position))
     for key in ("name", "about", "source"):
         if key in parts:
             setattr(spec, key, context.attempt(text_of, parts[key], f"`{key}`") or "")
@@ -167,8 +167,8 @@ def read_expect(spec: SpecSyntax, node: Node, context: Context) -> None:
     variants = found.get("variants")
     for key, value in mapping_of(variants, "`variants`").entries if variants is not None else []:
         if key.text not in spec.variants:
-            hint = did_you_mean(nearest(key.text, spec.variants), "declare it under `variants:`")
-            raise wrong(key, f"unknown variant {quote(key.text)}", hint)
+            hint = "declare it under `variants:`"
+            raise unknown("variant", key.text, spec.variants, hint, position=key.position)
         spec.expect[key.text] = read_figures(mapping_of(value, "expected figures"), context, ())
 
 
@@ -178,16 +178,12 @@ def read_figures(node: Mapping, context: Context, others: tuple[str, ...]) -> Ex
         if key.text == "reference":
             expected.reference = text_of(value, "`reference`")
         elif key.text in FIGURES:
-            written = read_value(value, Context(context.file), what=key.text)
-            figure = written.evaluate(EMPTY, None)
-            if isinstance(figure, float) and figure.is_integer():
-                figure = int(figure)
-            if not isinstance(written, Constant) or isinstance(figure, bool) or not isinstance(figure, int):
-                raise wrong(value, f"{quote(key.text)} must be a whole number, not {describe(value)}")
-            expected.figures[key.text] = (figure, value.position)
+            written = read_value(value, replace(context, names=frozenset()), what=key.text)
+            if not isinstance(written, Constant):
+                raise wrong(value, f"{key.text} must be a whole number, not {describe(value)}")
+            expected.figures[key.text] = (written.checked(Whole(at_least=0), key.text, EMPTY, None), value.position)
         elif key.text not in others:
-            guess = nearest(key.text, [*FIGURES, "reference", "variants"])
-            hint = did_you_mean(guess, f"the figures are {', '.join(FIGURES)}")
-            hint = "flops are 2 × macs: give `macs`" if key.text == "flops" else hint
-            context.file.note(wrong(key, f"unknown figure {quote(key.text)}", hint))
+            error = unknown("figure", key.text, [*FIGURES, "reference", "variants"], position=key.position)
+            error.hint = "flops are 2 × macs: give `macs`" if key.text == "flops" else error.hint
+            context.file.note(error)
     return expected

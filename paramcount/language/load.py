@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from paramcount.errors import ArgumentError, Position, SpecError, quote
-from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.errors.suggest import nearest, one_of
 from paramcount.graph.network import Network
 from paramcount.language.bindings import Bindings
 from paramcount.language.items import bind
@@ -103,9 +103,7 @@ def chosen_variables(syntax: SpecSyntax, variant: str | None) -> dict[str, Node]
     if variant is None:
         return dict(syntax.variables)
     if variant not in syntax.variants:
-        guess = nearest(variant, syntax.variants)
-        names = f"the variants are {', '.join(syntax.variants)}" if syntax.variants else "the spec has no variants"
-        hint = did_you_mean(guess, names)
+        hint = one_of(variant, syntax.variants) if syntax.variants else "the spec has no variants"
         raise SpecError(f"{quote(syntax.name)} has no variant {quote(variant)}", hint=hint)
     return syntax.variables | syntax.variants[variant]
 

@@ -1,18 +1,14 @@
-"""Kinds of layers that come from elsewhere: a Python file of the user's, or an installed package's entry point."""
+"""Kinds of layers from a Python file of the user's."""
 
 import os
 import sys
-from functools import cache
 from types import ModuleType
 from typing import Any
 
 from paramcount.errors import ArgumentError, Position, SpecError, quote
-from paramcount.layers import MODULES
+from paramcount.language.vocabulary import taken
+from paramcount.layers.installed import remedy
 from paramcount.layers.layer import Layer, registry
-
-GROUP = "paramcount.layers"
-FORMS = ("do", "residual", "gate", "let", "each", "scan", "moe", "pop", "activate")  # words of the spec language
-BLOCKS = os.path.join(os.path.dirname(__file__), "blocks")
 
 
 def load_plugin(path: str) -> list[str]:
@@ -68,13 +64,6 @@ def run(path: str, name: str, source: bytes) -> None:
         raise SpecError(message, hint=remedy(error), position=place_of(error, path)) from None
 
 
-def remedy(error: Exception, otherwise: str = "the file must run by itself") -> str:
-    """What to do about an error: an inner module may have moved, but `paramcount.layers` has all its names."""
-    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("paramcount."):
-        return "import from `paramcount.layers` alone: `from paramcount.layers import Layer, Shape, field`"
-    return otherwise
-
-
 def compiled(path: str, source: bytes) -> Any:
     try:
         return compile(source, path, "exec")
@@ -87,7 +76,7 @@ def compiled(path: str, source: bytes) -> Any:
 
 
 def refuse_taken(path: str, name: str, before: dict[str, type[Layer]]) -> None:
-    """Raise ArgumentError where a file's kinds are none, or are those of other layers, forms or blocks."""
+    """Raise ArgumentError where a file defines no kind, or one of another layer, form or block."""
     own = [kind for kind, layer in registry.items() if layer.__module__ == name]
     if not own:
         hint = 'register a layer by `class Name(Layer, kind="name")`'
@@ -100,7 +89,7 @@ def refuse_taken(path: str, name: str, before: dict[str, type[Layer]]) -> None:
 
 
 def check_classes(path: str, name: str, source: bytes) -> None:
-    """Raise ArgumentError, with its line, for a file's class that is no complete layer."""
+    """Raise ArgumentError, with its line, for a class of a file that is not a complete layer."""
     for layer in [layer for layer in registry.values() if layer.__module__ == name]:
         try:
             layer.checks()
@@ -109,11 +98,6 @@ def check_classes(path: str, name: str, source: bytes) -> None:
             lines = [number for number, line in enumerate(source.splitlines(), 1) if line.startswith(head)]
             error.position = Position(path, lines[0] if lines else 1, 1)
             raise
-
-
-def taken(kind: str) -> bool:
-    """Whether a word already means something in specs."""
-    return kind in MODULES or kind in FORMS or os.path.exists(os.path.join(BLOCKS, f"{kind}.yaml"))
 
 
 def place_of(error: BaseException, path: str) -> Position | None:
@@ -125,27 +109,3 @@ def place_of(error: BaseException, path: str) -> Position | None:
             found = Position(path, trace.tb_lineno, 1)
         trace = trace.tb_next
     return found
-
-
-def from_entry_point(kind: str) -> type[Layer] | None:
-    """The layer class that an installed package offers under a kind, or None."""
-    offered = entry_points().get(kind)
-    if offered is None or taken(kind):
-        return None
-    try:
-        layer = offered.load()
-    except Exception as error:
-        message = f"the kind {quote(kind)} of {quote(offered.value)} cannot be loaded: {type(error).__name__}: {error}"
-        raise ArgumentError(message, hint=remedy(error, "mend or uninstall the package that offers it")) from None
-    if not (isinstance(layer, type) and issubclass(layer, Layer) and layer.kind == kind):
-        message = f"{quote(offered.value)} is offered as the kind {quote(kind)}, and is no layer of that kind"
-        raise ArgumentError(message, hint=f'write `class Name(Layer, kind="{kind}")`')
-    return layer
-
-
-@cache
-def entry_points() -> dict[str, Any]:
-    """The entry points for kinds of layers, by kind; looked up once."""
-    from importlib import metadata
-
-    return {each.name: each for each in metadata.entry_points(group=GROUP)}

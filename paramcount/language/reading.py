@@ -1,4 +1,4 @@
-"""Reading items: a kind, its arguments, and the modifiers beside it; and paths, which are names or lists of items."""
+"""Reading items: a kind, its arguments, and the modifiers beside it."""
 
 from __future__ import annotations
 
@@ -6,29 +6,19 @@ from typing import Any
 
 from paramcount.errors import SpecError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
-from paramcount.language.context import Context, describe, empty, identifier, wrong
-from paramcount.language.items import ItemSyntax, bind, row_error
-from paramcount.language.written import ANY_KIND, Constant, Maker, Several, read_new_name, read_template, read_value
+from paramcount.language.context import Context, describe, identifier, wrong
+from paramcount.language.definitions import signature_for
+from paramcount.language.items import MODIFIERS, ItemSyntax, row_error
+from paramcount.language.kinds import read_kind
+from paramcount.language.paths import read_path
+from paramcount.language.written import ANY_KIND, Constant, Several, read_new_name, read_template, read_value
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 
-MODIFIERS = ("for", "in", "from", "repeat", "when", "name", "into", "share", "push", "only", "frozen")
 SAID_OTHERWISE = {"trainable": "frozen: true", "as": "name", "id": "name", "if": "when", "times": "repeat"}
-
-
-def read_items(node: Node, context: Context, what: str = "layers") -> list[ItemSyntax]:
-    """A list of items, every error in it noted."""
-    if not isinstance(node, Sequence):
-        raise wrong(
-            node, f"{quote(what)} takes a list of layers, not {describe(node)}", f"write `{what}:` and `- ...` below"
-        )
-    items = [context.attempt(read_item, each, context) for each in node.items]
-    return [item for item in items if item is not None]
 
 
 def read_item(node: Node, context: Context) -> ItemSyntax:
     """One item: a kind, its arguments, and modifiers beside it."""
-    from paramcount.language.kinds import read_kind
-
     if isinstance(node, Sequence):
         raise wrong(
             node,
@@ -45,8 +35,6 @@ def read_item(node: Node, context: Context) -> ItemSyntax:
 
 
 def read_mapping(node: Mapping, context: Context) -> ItemSyntax:
-    from paramcount.language.kinds import read_kind
-
     modifiers = {key.text: (key, value) for key, value in node.entries if key.text in MODIFIERS}
     kinds = [(key, value) for key, value in node.entries if key.text not in MODIFIERS]
     if len(kinds) > 1:
@@ -129,14 +117,13 @@ def read_share(node: Node, item: ItemSyntax, context: Context) -> Any:
 
 
 def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
-    """The error for two keys that are no modifiers: most likely an argument outside the braces, or a typo."""
-    from paramcount.language.kinds import arguments_of
-
+    """The error for two keys that are not modifiers: most likely an argument outside the braces, or a typo."""
     words = [key.text for key, _ in kinds]
     known = [key for key, _ in kinds if context.is_kind(key.text) or key.text in context.kinds()]
     if known:
         other = next(key for key, _ in kinds if key is not known[0])
-        if other.text in arguments_of(known[0].text, context):
+        signature = signature_for(known[0].text, context)
+        if signature and other.text in signature.words:
             value = next(value for key, value in kinds if key is other)
             shown = value.text if isinstance(value, Scalar) else "..."
             return SpecError(
@@ -144,8 +131,8 @@ def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
                 hint=f"write `- {known[0].text}: {{..., {other.text}: {shown}}}`, or indent it further",
                 position=other.position,
             )
-        guess = SAID_OTHERWISE.get(other.text) or nearest(other.text, MODIFIERS)
-        hint = did_you_mean(guess, "start each layer with its own `-`")
+        meant = SAID_OTHERWISE.get(other.text)
+        hint = did_you_mean(meant or nearest(other.text, MODIFIERS), "start each layer with its own `-`")
         return SpecError(
             f"{quote(other.text)} beside {quote(known[0].text)} is neither a modifier nor an argument of it",
             hint=hint,
@@ -156,18 +143,3 @@ def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
         hint="start each layer with its own `-`",
         position=kinds[1][0].position,
     )
-
-
-def read_path(node: Node, context: Context) -> Maker:
-    """Where a value comes from: `prev`, a name, or a list of items. Gives it in the bindings of its place."""
-    if isinstance(node, Sequence):
-        items = read_items(node, context, "path")
-        return lambda bindings, shape: bind(items, bindings)
-    if isinstance(node, Mapping):
-        raise wrong(node, "a path is a name or a list of items, not a mapping", "put it into a list: `[...]`")
-    if empty(node):
-        raise wrong(node, "a path is missing here", "write `prev`, a name, or a list of items")
-    if node.text == "none" and not node.quoted:
-        return lambda bindings, shape: None
-    template = read_template(node, context, "a path")
-    return template.evaluate

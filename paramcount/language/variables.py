@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from paramcount.errors import ParamcountError, Position, SpecError, quote
-from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.errors.suggest import one_of
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import MOST_ERRORS, Context, File
+from paramcount.language.reading import read_item
 from paramcount.language.written import ANY_KIND, read_value
 from paramcount.language.yaml.nodes import Node
 from paramcount.layers.layer import Shape
@@ -17,9 +18,7 @@ DEEPEST = 32  # variables that use each other
 
 def undeclared(name: str, variables: Any, position: Position | None) -> SpecError:
     """The error for setting a variable that the spec does not have."""
-    guess = nearest(name, variables)
-    known = f"the variables are {', '.join(variables)}" if variables else "the spec has no variables"
-    hint = did_you_mean(guess, known)
+    hint = one_of(name, variables) if variables else "the spec has no variables"
     return SpecError(f"there is no variable {quote(name)}", hint=hint, position=position)
 
 
@@ -27,7 +26,7 @@ def variable_values(file: File, nodes: dict[str, Node], fixed: dict[str, Any]) -
     """The values of all variables, and which of them others use; raises SpecError for a circle."""
     values: dict[str, Any] = dict(fixed)
     own = File(file.path, blocks=file.blocks)  # with errors of its own: the same file may be read for other values
-    context = Context(own, frozenset(nodes))
+    context = Context(own, read_item, frozenset(nodes))
     active: list[str] = []
 
     def find(name: str) -> Any:

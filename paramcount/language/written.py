@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from paramcount.errors import Position, SpecError, quote
-from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.errors import ArgumentError, Position, SpecError, quote
+from paramcount.errors.suggest import unknown
 from paramcount.graph.scope import Name
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import IDENTIFIER, RESERVED, Context, describe, empty, wrong
 from paramcount.language.expression.parse import Expression, parse
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
+from paramcount.layers.fields import Check
 from paramcount.layers.layer import Shape
 
 Maker = Callable[[Bindings, Shape | None], Any]  # makes something in bindings, for the value that arrives
@@ -35,6 +36,15 @@ class Written:
     def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
         """The value in these bindings, for the value that arrives."""
         raise NotImplementedError
+
+    def checked(self, check: Check, name: str, bindings: Bindings, shape: Shape | None) -> Any:
+        """The value as a field takes it; what a field refuses is an error where it is written."""
+        value = self.evaluate(bindings, shape)
+        try:
+            return check(name, value)
+        except ArgumentError as error:
+            error.position = error.position or self.position
+            raise
 
 
 class Constant(Written):
@@ -73,7 +83,7 @@ class Several(Written):
 class Template(Written):
     """A name of a value, in which braces hold expressions: `c{i + 2}`.
 
-    It is given `up` loops outside; the innermost `same` loops around it leave it as it is in all their passes.
+    It is given `up` loops outside; the innermost `same` loops around it leave it as it is in all their iterations.
     """
 
     __slots__ = ("parts", "same", "text", "up")
@@ -84,7 +94,7 @@ class Template(Written):
         self.up, self.same = up, same
 
     def evaluate(self, bindings: Bindings, shape: Shape | None, outside: int = 0) -> Name:
-        """The name, in the bindings that hold `outside` so many loops."""
+        """The name, in the bindings that hold `outside` loops."""
         if self.constant:
             return Name(self.text, self.position)
         parts = [part if isinstance(part, str) else shown(bindings.evaluate(part, shape), part) for part in self.parts]
@@ -103,7 +113,7 @@ def shown(value: Any, part: Expression) -> str:
 
 
 def read_value(node: Node, context: Context, words: tuple[str, ...] = (), what: str = "value") -> Written:
-    """A number, flag, word or list; a bare word that is no variable must be one of `words`."""
+    """A number, flag, word or list; a bare word that is not a variable must be one of `words`."""
     if isinstance(node, Sequence):
         return Several(node.position, [read_value(item, context, words, what) for item in node.items])
     if isinstance(node, Mapping):
@@ -117,8 +127,8 @@ def read_value(node: Node, context: Context, words: tuple[str, ...] = (), what: 
         if words is ANY_KIND:
             raise context.unknown_word(text, node.position)
         if words:
-            hint = did_you_mean(nearest(text, [*words, *context.names]), "one of " + ", ".join(words))
-            raise wrong(node, f"unknown {what} {quote(text)}", hint)
+            known = [*words, *context.names]
+            raise unknown(what, text, known, "one of " + ", ".join(words), position=node.position)
     return read_formula(node, context, words)
 
 
@@ -152,7 +162,7 @@ def parse_known(text: str, position: Position, context: Context, words: tuple[st
 
 
 def with_words(expression: Expression, context: Context, words: tuple[str, ...]) -> Expression:
-    """An expression in which what is no variable may be a word: `relu if i < 2 else gelu`."""
+    """An expression in which what is not a variable may be a word: `relu if i < 2 else gelu`."""
 
     def is_word(name: str) -> bool:
         return name not in context.names and (name in words or (words is ANY_KIND and context.is_kind(name)))

@@ -175,7 +175,7 @@ def __getattr__(name: str) -> Any:
 
 
 def find(kind: str) -> type[Layer] | None:
-    """The layer class of a kind, or None where there is no such kind; installed packages may offer kinds too."""
+    """The layer class of a kind, or None where there is none; installed packages may offer kinds too."""
     if kind in registry:
         return registry[kind]
     if kind in MODULES:
@@ -183,6 +183,6 @@ def find(kind: str) -> type[Layer] | None:
         return registry[kind]
     if not kind.isidentifier():
         return None
-    from paramcount.language.plugin import from_entry_point
+    from paramcount.layers.installed import from_entry_point
 
     return from_entry_point(kind)

@@ -1,4 +1,4 @@
-"""Several values joined along one axis: what `concat` comes to."""
+"""Several values joined along one axis."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,29 +6,31 @@ from typing import Any
 from paramcount.errors import ShapeError
 from paramcount.layers._accept import has_axis, has_numbers
 from paramcount.layers.fields import Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import Shape, Work
+from paramcount.layers.merge import Merge
 from paramcount.numbers.arithmetic import require
 
 HINT = "bring the paths to the same sizes first: `upsample`, `crop`, or equal strides"
 
 
 @dataclass(frozen=True)
-class ConcatValues(Layer, kind="concat"):
+class Concat(Merge, kind="concat"):
     """Values joined along one axis, the last unless said otherwise; all their other axes are equal.
 
     Costs nothing: no MACs, no elementwise operations.
 
-    >>> str(ConcatValues().output_shape(Shape.of(7, 7, 64), Shape.of(7, 7, 32)))
+    >>> str(Concat(["prev", "skip"]).output_shape(Shape.of(7, 7, 64), Shape.of(7, 7, 32)))
     '7×7×96'
     """
 
     axis: int = field(Whole(at_least=None), -1, doc="the axis along which the values are joined; -1 is the last")
 
     family = "merge"
+    by_name = ("axis",)
     examples = (
-        ({}, (3, 4, 5), (3, 4, 2)),
-        ({"axis": 0}, (3, 4), (1, 4), (2, 4)),
-        ({}, (3,)),
+        ({"paths": ("a", "b")}, (3, 4, 5), (3, 4, 2)),
+        ({"paths": ("a", "b", "c"), "axis": 0}, (3, 4), (1, 4), (2, 4)),
+        ({"paths": ("a",)}, (3,)),
     )
 
     def setting(self, *inputs: Shape) -> str:
@@ -47,9 +49,6 @@ class ConcatValues(Layer, kind="concat"):
                     require(one == two, *self.differ(first, other, axis), error=ShapeError, hint=HINT)
             total = total + other.sizes[axis]
         return Shape((*first.sizes[:axis], total, *first.sizes[axis + 1 :]), first.layout)
-
-    def params(self, *inputs: Shape) -> dict[str, Param]:
-        return {}
 
     def work(self, *inputs: Shape) -> Work:
         return Work()

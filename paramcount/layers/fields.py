@@ -1,9 +1,10 @@
-"""What a layer's arguments may be: each field of a layer says how its value is checked and how a spec reads it."""
+"""What an argument may be: each field of a layer or a form says how its value is checked and how a spec reads it."""
 
 import dataclasses
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.numbers.arithmetic import Column, require
@@ -16,9 +17,10 @@ class Check:
     """How one argument is checked.
 
     `takes` tells a spec how to read it: "expression" (numbers, flags and lists of them), "text" (taken as
-    written), "value" (a path to another value), "values" (a list of paths), "kind" (a kind without arguments)
-    or "key" (the name of shared weights). `words` are the bare words that an expression field also takes.
-    `listed` fields take the whole positional list.
+    written), "value" (a path to another value), "values" (a list of paths), "start" (a path, or sizes), "items" (a
+    list of items), "kind" (a kind without arguments), "key" (a name), "named" (a mapping of names) or "sizes" (all
+    arguments of other names). `words` are the bare words that an expression field also takes. A `listed` field that
+    comes first takes all that stands behind the kind: the whole list, or the whole mapping.
     """
 
     takes = "expression"
@@ -34,7 +36,7 @@ class Check:
 
 
 class Whole(Check):
-    """A whole number that is at least so large; 32.0 is one, 11.2 and true are not.
+    """A whole number of at least `at_least`; 32.0 is one, 11.2 and true are not.
 
     >>> Whole()("out", 32.0)
     32
@@ -54,7 +56,15 @@ class Whole(Check):
         return value
 
 
-class Sizes(Whole):
+class Wholes(Check):
+    """Several whole numbers, each of them checked by `size`."""
+
+    def __init__(self, at_least: int | None = 1, none: bool = False) -> None:
+        super().__init__(none)
+        self.size = Whole(at_least)
+
+
+class Sizes(Wholes):
     """A list of whole numbers."""
 
     listed = True
@@ -62,16 +72,16 @@ class Sizes(Whole):
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, str) or not isinstance(value, Sequence):
             raise ArgumentError(f"{name} is a list of whole numbers, not {quote(value)}", argument=name)
-        return tuple(Whole.__call__(self, name, each) for each in value)
+        return tuple(self.size(name, each) for each in value)
 
 
-class PerAxis(Whole):
+class PerAxis(Wholes):
     """One whole number for every axis, or a list with one for each."""
 
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
-            return tuple(None if each is None and self.none else Whole.__call__(self, name, each) for each in value)
-        return Whole.__call__(self, name, value)
+            return tuple(None if each is None and self.none else self.size(name, each) for each in value)
+        return self.size(name, value)
 
 
 class Parts(PerAxis):
@@ -80,14 +90,14 @@ class Parts(PerAxis):
     listed = True
 
 
-class Pairs(Whole):
+class Pairs(Wholes):
     """A list of [before, after], one for each axis."""
 
     listed = True
 
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, (list, tuple)) and all(isinstance(p, (list, tuple)) and len(p) == 2 for p in value):
-            return tuple(tuple(Whole.__call__(self, name, each) for each in pair) for pair in value)
+            return tuple(tuple(self.size(name, each) for each in pair) for pair in value)
         raise ArgumentError(f"{name} is a list of [before, after], one for each axis", argument=name)
 
 
@@ -113,9 +123,11 @@ class Padding(Check):
 
 
 class Flag(Check):
-    """True or false."""
+    """True or false; in a sweep, a condition on which all variants agree."""
 
     def __call__(self, name: str, value: Any) -> Any:
+        if isinstance(value, Mask):
+            return bool(value)
         if not isinstance(value, bool):
             raise ArgumentError(f"{name} must be true or false, not {quote(value)}", argument=name)
         return value
@@ -164,7 +176,7 @@ class Text(Check):
         return value
 
 
-class AxisSizes(Whole):
+class AxisSizes(Wholes):
     """Sizes of named axes; a spec gives them as arguments of their own: `{pattern: t (h d) -> t h d, h: 8}`."""
 
     takes = "sizes"
@@ -175,19 +187,59 @@ class AxisSizes(Whole):
         except (TypeError, ValueError):
             message = f"{name} gives a size to each name of an axis, not {quote(value)}"
             raise ArgumentError(message, argument=name) from None
-        return tuple((axis, Whole.__call__(self, axis, size)) for axis, size in pairs)
+        return tuple((axis, self.size(axis, size)) for axis, size in pairs)
+
+
+class Items(Check):
+    """A list of items: layers, blocks and forms."""
+
+    takes = "items"
+    listed = True
 
 
 class ValuePath(Check):
-    """Where an input beyond `prev` comes from: a name, `prev`, or a list of items."""
+    """Where a value comes from: a name, `prev`, or a list of items."""
 
     takes = "value"
 
+    def __init__(self, none: bool = False, listed: bool = False) -> None:
+        super().__init__(none)
+        self.listed = listed
+
+
+class Start(Check):
+    """The value that a loop starts with: a path, or a list of sizes, which stands for zeros."""
+
+    takes = "start"
+
 
 class ValuePaths(Check):
-    """A list of such places, each an input."""
+    """A list of such places, each of them an input."""
 
     takes = "values"
+    listed = True
+
+    def __call__(self, name: str, value: Any) -> Any:
+        if not isinstance(value, (list, tuple)) or not value:
+            hint = 'a path is `"prev"`, a name, or a list of items'
+            raise ArgumentError(f"{name} must be a list of paths, not {quote(value)}", hint=hint, argument=name)
+        return tuple(value)
+
+
+class Named(Check):
+    """Something for each of several names, checked by `check`; with `declares` the names are new ones."""
+
+    takes = "named"
+    listed = True
+
+    def __init__(self, check: Check, declares: bool = False) -> None:
+        super().__init__()
+        self.check, self.declares = check, declares
+
+    def __call__(self, name: str, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise ArgumentError(f"{name} must be a mapping of names, not {quote(value)}", argument=name)
+        return {key: self.check(str(key), each) for key, each in value.items()}
 
 
 class Kind(Check):
@@ -197,30 +249,88 @@ class Kind(Check):
 
 
 class Key(Check):
-    """The name of weights that are used elsewhere too."""
+    """A name: of weights that are used elsewhere too, or of a stack."""
 
     takes = "key"
+
+
+class Checked:
+    """A dataclass whose fields are checked when it is made: a layer or a form. A spec's reader asks for its arguments.
+
+    `by_name` are the fields that have no place in a positional list, `in_specs` those that have another name in specs.
+    """
+
+    kind: ClassVar[str] = ""
+    by_name: ClassVar[tuple[str, ...]] = ()
+    in_specs: ClassVar[Mapping[str, str]] = {}
+
+    def __post_init__(self) -> None:
+        for name, check, default in self.validations():
+            value = getattr(self, name)
+            if value is default or (value is None and check.none):
+                continue
+            try:
+                checked = check(name, value)
+            except ArgumentError as error:
+                error.hint = error.hint or self.meaning(name)
+                raise
+            if checked is not value:
+                object.__setattr__(self, name, checked)
+
+    @classmethod
+    @cache
+    def checks(cls) -> tuple[tuple[str, Check], ...]:
+        """Each argument's name and check, in positional order."""
+        return tuple(field_checks(cls))
+
+    @classmethod
+    @cache
+    def validations(cls) -> tuple[tuple[str, Check, Any], ...]:
+        """Each argument whose values are not all good, with its check and its default, which needs none."""
+        checks = {name: check for name, check in cls.checks() if type(check).__call__ is not Check.__call__}
+        return tuple((name, check, getattr(cls, name, REQUIRED)) for name, check in checks.items())
+
+    @classmethod
+    def positional(cls) -> tuple[str, ...]:
+        """The arguments that may stand in a list, in their order."""
+        return tuple(name for name, check in cls.checks() if name not in cls.by_name and check.takes != "sizes")
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        """The arguments that have no default."""
+        found = dataclasses.fields(cls)  # type: ignore[arg-type]
+        return tuple(each.name for each in found if each.default is REQUIRED and each.default_factory is REQUIRED)
+
+    @classmethod
+    def meaning(cls, name: str) -> str:
+        """What an argument means, as a hint: its name in specs with its field's `doc`; nothing where there is none."""
+        doc = cls.__dataclass_fields__[name].metadata.get("doc")  # type: ignore[attr-defined]
+        return f"{cls.in_specs.get(name, name)}: {doc}" if doc else ""
 
 
 def field(check: Check, default: Any = REQUIRED, doc: str = "") -> Any:
     """A dataclass field that is checked by `check`, and required unless it has a default: `out: int = field(Whole())`.
 
-    `doc` says in a few words what the argument means: for `help`, the page of layers, and hints.
+    `doc` says in a few words what the argument means: for `help`, the page of layers, and hints. A default that is a
+    dict is copied each time.
 
     >>> field(Whole(), 3, doc="the channels of the result").default
     3
     """
-    return dataclasses.field(default=default, metadata={"check": check, "doc": doc})
+    metadata = {"check": check, "doc": doc}
+    if isinstance(default, dict):
+        return dataclasses.field(default_factory=default.copy, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def field_checks(layer: type) -> list[tuple[str, Check]]:
-    """Each field of a layer's class with its check; raises ArgumentError for a class that is no layer yet."""
+    """Each field of a class with its check; raises ArgumentError for a class that is not a complete layer."""
     name, fields = quote(layer.__name__), dataclasses.fields(layer)
     known = [each.name for each in fields]
     annotations = getattr(layer, "__annotations__", {})
     if any(each not in known and "ClassVar" not in str(annotation) for each, annotation in annotations.items()):
         hint = f"write `@dataclass(frozen=True)` above `class {layer.__name__}`"
-        raise ArgumentError(f"the layer {name} has arguments and is no dataclass", hint=hint)
+        raise ArgumentError(f"the layer {name} has arguments and is not a dataclass", hint=hint)
     missing = sorted(getattr(layer, "__abstractmethods__", ()))
     if missing:
         hint = "a layer has the methods output_shape, params, work and forward"
@@ -257,7 +367,6 @@ def one_of(name: str, value: Any, words: tuple[str, ...]) -> str:
     """The value if it is one of the words; otherwise an error that suggests the nearest."""
     if value in words:
         return value
-    from paramcount.errors.suggest import did_you_mean, nearest
+    from paramcount.errors.suggest import unknown
 
-    hint = did_you_mean(nearest(str(value), words), "one of " + ", ".join(words))
-    raise ArgumentError(f"unknown {name} {quote(value)}", hint=hint, argument=name)
+    raise unknown(name, value, words, argument=name)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, dataclass
 from functools import cache, cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.layers.fields import REQUIRED, Check, Kind, field, field_checks
+from paramcount.layers.fields import Check, Checked, Kind, field
 from paramcount.numbers.arithmetic import Size, product
 
 LAYOUTS = {"features": 1, "sequence": 2, "image": 3, "volume": 4, "tokens": 1}
@@ -147,7 +147,7 @@ registry: dict[str, type[Layer]] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layer(Item, ABC):
+class Layer(Checked, Item, ABC):
     """One operation, with its parameters, its work and its forward computation.
 
     A concrete layer is a frozen dataclass whose fields are its arguments in a spec, in positional order, and
@@ -157,11 +157,9 @@ class Layer(Item, ABC):
     norm: Any = field(Kind(none=True), None, doc="a normalization after the layer, such as `batch_norm`")
     activation: Any = field(Kind(none=True), None, doc="an activation after the layer and its norm, such as `relu`")
 
-    kind: ClassVar[str] = ""
     family: ClassVar[str] = ""  # one of FAMILIES
     examples: ClassVar[tuple[tuple, ...]] = ()  # (settings, input shape, ...): what the contract test runs
     takes_prev: ClassVar[bool] = True  # whether the value that arrives is the first input
-    by_name: ClassVar[tuple[str, ...]] = ()  # fields that are given by name only
     slow_in_loops: ClassVar[bool] = False  # whether its gradient is slow on a processor inside a loop of XLA
 
     def __init_subclass__(cls, kind: str = "", **rest: Any) -> None:
@@ -172,33 +170,17 @@ class Layer(Item, ABC):
         if cls.__doc__:
             cls.__doc__ = with_arguments(cls.__doc__, cls)
 
-    def __post_init__(self) -> None:
-        for name, check, default in self.validations():
-            value = getattr(self, name)
-            if value is default or (value is None and check.none):
-                continue
-            checked = check(name, value)
-            if checked is not value:
-                object.__setattr__(self, name, checked)
-
     @classmethod
     @cache
     def checks(cls) -> tuple[tuple[str, Check], ...]:
         """Each argument's name and check, in positional order, `norm` and `activation` last."""
-        pairs = field_checks(cls)
-        return tuple(pairs[2:] + pairs[:2])
+        pairs = super().checks()
+        return pairs[2:] + pairs[:2]
 
     @classmethod
-    @cache
-    def validations(cls) -> tuple[tuple[str, Check, Any], ...]:
-        """Each argument whose values are not all good, with its check and its default, which needs none."""
-        checks = {name: check for name, check in cls.checks() if type(check).__call__ is not Check.__call__}
-        return tuple((name, check, getattr(cls, name, REQUIRED)) for name, check in checks.items())
-
-    @classmethod
-    def required(cls) -> tuple[str, ...]:
-        """The arguments that have no default."""
-        return tuple(each.name for each in fields(cls) if each.default is REQUIRED)
+    def positional(cls) -> tuple[str, ...]:
+        """The arguments that may stand in a list, in their order; `norm` and `activation` never do."""
+        return tuple(name for name in super().positional() if name not in ("norm", "activation"))
 
     def place(self, builder: Any, name: str | None) -> None:
         """Become a leaf of the network that is being built."""

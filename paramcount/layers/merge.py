@@ -1,25 +1,42 @@
-"""Several values made one: what `add`, `subtract` and `multiply` come to."""
+"""Several values made one, element by element."""
 
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 from paramcount.errors import ShapeError
 from paramcount.layers._accept import has_numbers
+from paramcount.layers.fields import ValuePaths, field
 from paramcount.layers.layer import Layer, Param, Shape, Work
 from paramcount.numbers.arithmetic import require
 
 
+@dataclass(frozen=True)
 class Merge(Layer):
     """Values combined element by element: the first sets the shape, the others are equal or broadcast to it.
 
     Work: one elementwise operation for each element and each value beyond the first.
     """
 
+    paths: Any = field(ValuePaths(), doc="where the values come from: `prev`, names, or lists of items")
+
+    takes_prev = False
     family = "merge"
     examples = (
-        ({}, (3, 4, 5), (3, 4, 5)),
-        ({}, (3, 4, 5), (5,), (4, 1)),
+        ({"paths": ("a", "b")}, (3, 4, 5), (3, 4, 5)),
+        ({"paths": ("a", "b", "c")}, (3, 4, 5), (5,), (4, 1)),
     )
+
+    def place(self, builder: Any, name: str | None) -> None:
+        """Become a leaf, or with lists of items among its paths a group of them and the leaf."""
+        if all(isinstance(path, str) for path in self.paths):
+            builder.layer(self, name)
+            return
+        builder.open(self.kind, name)
+        values = tuple([builder.path(path, "path", str(index)) for index, path in enumerate(self.paths)])
+        builder.merge(self, values, self.kind)
+        builder.norm_and_activation(self)
+        builder.close(self.kind)
 
     def output_shape(self, *inputs: Shape) -> Shape:
         first, *others = inputs
@@ -36,10 +53,10 @@ class Merge(Layer):
         return Work(0, (len(inputs) - 1) * inputs[0].elements)
 
 
-class AddValues(Merge, kind="add"):
+class Add(Merge, kind="add"):
     """The sum of values.
 
-    >>> AddValues().work(Shape.of(7, 7, 64), Shape.of(7, 7, 64)).elementwise
+    >>> Add(["prev", "skip"]).work(Shape.of(7, 7, 64), Shape.of(7, 7, 64)).elementwise
     3136
     """
 
@@ -47,10 +64,10 @@ class AddValues(Merge, kind="add"):
         return reduce(lambda a, b: a + b, inputs)
 
 
-class SubtractValues(Merge, kind="subtract"):
+class Subtract(Merge, kind="subtract"):
     """The first value less the others.
 
-    >>> SubtractValues().work(Shape.of(10), Shape.of(10)).elementwise
+    >>> Subtract(["prev", "mean"]).work(Shape.of(10), Shape.of(10)).elementwise
     10
     """
 
@@ -58,10 +75,10 @@ class SubtractValues(Merge, kind="subtract"):
         return reduce(lambda a, b: a - b, inputs)
 
 
-class MultiplyValues(Merge, kind="multiply"):
+class Multiply(Merge, kind="multiply"):
     """The product of values, element by element: a gate is one.
 
-    >>> str(MultiplyValues().output_shape(Shape.of(7, 7, 64), Shape.of(64)))
+    >>> str(Multiply(["prev", "gate"]).output_shape(Shape.of(7, 7, 64), Shape.of(64)))
     '7×7×64'
     """
 

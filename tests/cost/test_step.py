@@ -8,17 +8,19 @@ from paramcount.cli.main import main
 from paramcount.cost.count import count
 from paramcount.errors import ArgumentError
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Add, Concat, From, Let, Residual
+from paramcount.graph.items import From, Let, Residual
 from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.language.load import load, shipped_specs
 from paramcount.layers.activation import Relu
+from paramcount.layers.concat import Concat
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.layers.einsum import Einsum
 from paramcount.layers.embedding import Embedding
 from paramcount.layers.layer import Contraction, Shape
+from paramcount.layers.merge import Add
 from paramcount.layers.parameter import Parameter
 from paramcount.numbers.arithmetic import Column
 

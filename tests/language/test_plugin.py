@@ -8,10 +8,9 @@ import pytest
 from paramcount.cost.count import count
 from paramcount.errors import ArgumentError, ParamcountError, SpecError
 from paramcount.language import plugin
-from paramcount.language.blocks import shipped
-from paramcount.language.forms import FORMS
 from paramcount.language.load import loads
-from paramcount.layers import MODULES, find
+from paramcount.language.vocabulary import FORMS, form, shipped, taken
+from paramcount.layers import MODULES, find, installed
 from paramcount.layers.layer import registry
 
 SQUARE = '''
@@ -50,6 +49,9 @@ class Bilinear(Layer, kind="KIND"):
     def forward(self, params, x, *, context):
         return (params["weight"] @ x) @ x
 '''
+
+
+DATACLASS = "@dataclass(frozen=True)"
 
 
 @pytest.fixture
@@ -115,9 +117,10 @@ def test_two_files_with_one_kind_are_refused(written):
 
 
 def test_words_of_the_language_are_taken():
-    assert set(plugin.FORMS) == set(FORMS) - set(MODULES)
-    assert all(plugin.taken(word) for word in [*FORMS, *MODULES, *shipped()])
-    assert not plugin.taken("quadratic")
+    assert not set(FORMS) & set(MODULES)
+    assert all(form(word).kind == word for word in FORMS)
+    assert all(taken(word) for word in [*FORMS, *MODULES, *shipped()])
+    assert not taken("quadratic")
 
 
 def test_a_missing_file(tmp_path):
@@ -161,13 +164,13 @@ def offer(tmp_path: Path, monkeypatch, module: str, source: str, points: str) ->
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", encoding="utf-8")
     (info / "entry_points.txt").write_text(f"[paramcount.layers]\n{points}\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    plugin.entry_points.cache_clear()
+    installed.entry_points.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def _fresh_entry_points():
     yield
-    plugin.entry_points.cache_clear()
+    installed.entry_points.cache_clear()
 
 
 def test_an_entry_point_gives_a_kind(written, tmp_path, monkeypatch):
@@ -181,8 +184,8 @@ def test_an_entry_point_gives_a_kind(written, tmp_path, monkeypatch):
     [
         ("gone_layers:Missing", "cannot be loaded: AttributeError"),
         ("no_such_module:Bilinear", "cannot be loaded: ModuleNotFoundError"),
-        ("gone_layers:Shape", "is no layer of that kind"),
-        ("gone_layers:Bilinear", "is no layer of that kind"),
+        ("gone_layers:Shape", "is not a layer of that kind"),
+        ("gone_layers:Bilinear", "is not a layer of that kind"),
     ],
 )
 def test_a_broken_entry_point(written, tmp_path, monkeypatch, point, message):
@@ -195,7 +198,6 @@ def test_a_broken_entry_point(written, tmp_path, monkeypatch, point, message):
 def test_an_entry_point_does_not_replace_a_kind(written, tmp_path, monkeypatch):
     offer(tmp_path, monkeypatch, "greedy_layers", SQUARE.replace("KIND", "conv"), "conv = greedy_layers:Bilinear")
     assert find("conv").__module__ == "paramcount.layers.conv"
-    assert plugin.from_entry_point("conv") is None
 
 
 ASSIGNED = ' = field(Whole(), doc="the number of matrices")'
@@ -204,7 +206,7 @@ ASSIGNED = ' = field(Whole(), doc="the number of matrices")'
 @pytest.mark.parametrize(
     "before, after, message, hint",
     [
-        ("@dataclass(frozen=True)\n", "", "`Bilinear` has arguments and is no dataclass", "`@dataclass(frozen=True)`"),
+        (DATACLASS + "\n", "", "`Bilinear` has arguments and is not a dataclass", f"`{DATACLASS}`"),
         ("def work(", "def cost(", "`Bilinear` has no method `work`", "output_shape, params, work and forward"),
         (ASSIGNED, "", "`out` of the layer `Bilinear` does not say what it takes", "field(Whole())"),
     ],

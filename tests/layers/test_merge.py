@@ -2,39 +2,40 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
-from paramcount.layers.concat import ConcatValues
+from paramcount.layers.concat import Concat
 from paramcount.layers.layer import Shape, Work
-from paramcount.layers.merge import AddValues, MultiplyValues, SubtractValues
+from paramcount.layers.merge import Add, Multiply, Subtract
 
 IMAGE = Shape.of(7, 7, 64)
+PATHS = ("a", "b")  # the values are handed to the methods here
 
 
 def test_work_is_one_for_each_element_and_further_value():
-    assert AddValues().work(IMAGE, IMAGE) == Work(0, 3136)  # 7 · 7 · 64
-    assert AddValues().work(IMAGE, IMAGE, IMAGE) == Work(0, 6272)
-    assert MultiplyValues().work(IMAGE, Shape.of(64)) == Work(0, 3136)
-    assert AddValues().work(IMAGE) == Work(0, 0)
-    assert ConcatValues().work(IMAGE, IMAGE) == Work(0, 0)
+    assert Add(PATHS).work(IMAGE, IMAGE) == Work(0, 3136)  # 7 · 7 · 64
+    assert Add(PATHS).work(IMAGE, IMAGE, IMAGE) == Work(0, 6272)
+    assert Multiply(PATHS).work(IMAGE, Shape.of(64)) == Work(0, 3136)
+    assert Add(PATHS).work(IMAGE) == Work(0, 0)
+    assert Concat(PATHS).work(IMAGE, IMAGE) == Work(0, 0)
 
 
 def test_the_first_sets_the_shape():
-    assert AddValues().output_shape(IMAGE, Shape.of(64), Shape.of(1), Shape.of(7, 1, 1), Shape.of()) == IMAGE
+    assert Add(PATHS).output_shape(IMAGE, Shape.of(64), Shape.of(1), Shape.of(7, 1, 1), Shape.of()) == IMAGE
     for other in ((7, 7, 32), (8, 7, 64), (7,), (1, 7, 7, 64)):
         with pytest.raises(ShapeError, match="`add` needs one shape, and got 7×7×64 and") as raised:
-            AddValues().output_shape(IMAGE, Shape.of(*other))
+            Add(PATHS).output_shape(IMAGE, Shape.of(*other))
         assert "path" in raised.value.hint and "condition" in raised.value.hint
     with pytest.raises(ShapeError, match="`multiply` needs one shape, and got 64 and 7×7×64"):
-        MultiplyValues().output_shape(Shape.of(64), IMAGE)
+        Multiply(PATHS).output_shape(Shape.of(64), IMAGE)
     with pytest.raises(ShapeError, match="got 1×64 and 7×64"):
-        AddValues().output_shape(Shape.of(1, 64), Shape.of(7, 64))
+        Add(PATHS).output_shape(Shape.of(1, 64), Shape.of(7, 64))
     with pytest.raises(ShapeError, match="`subtract` works on numbers, and got tokens 9"):
-        SubtractValues().output_shape(Shape((9,), "tokens"), Shape((9,), "tokens"))
+        Subtract(PATHS).output_shape(Shape((9,), "tokens"), Shape((9,), "tokens"))
 
 
 def test_the_first_sets_the_layout():
     plain = Shape((7, 7, 64), "plain")
-    assert AddValues().output_shape(plain, IMAGE).layout == "plain"
-    assert ConcatValues().output_shape(plain, IMAGE).layout == "plain"
+    assert Add(PATHS).output_shape(plain, IMAGE).layout == "plain"
+    assert Concat(PATHS).output_shape(plain, IMAGE).layout == "plain"
 
 
 def test_values():
@@ -43,23 +44,23 @@ def test_values():
         numpy.array([10, 20], "float32"),
         numpy.array([[2], [3]], "float32"),
     )
-    assert AddValues().forward({}, a, b, c, context=None).tolist() == [[13, 24], [16, 27]]
-    assert SubtractValues().forward({}, a, b, c, context=None).tolist() == [[-11, -20], [-10, -19]]
-    assert MultiplyValues().forward({}, a, b, c, context=None).tolist() == [[20, 80], [90, 240]]
-    assert ConcatValues().forward({}, a, c, context=None).tolist() == [[1, 2, 2], [3, 4, 3]]
-    assert ConcatValues(axis=0).forward({}, a, b[None], context=None).tolist() == [[1, 2], [3, 4], [10, 20]]
+    assert Add(PATHS).forward({}, a, b, c, context=None).tolist() == [[13, 24], [16, 27]]
+    assert Subtract(PATHS).forward({}, a, b, c, context=None).tolist() == [[-11, -20], [-10, -19]]
+    assert Multiply(PATHS).forward({}, a, b, c, context=None).tolist() == [[20, 80], [90, 240]]
+    assert Concat(PATHS).forward({}, a, c, context=None).tolist() == [[1, 2, 2], [3, 4, 3]]
+    assert Concat(PATHS, axis=0).forward({}, a, b[None], context=None).tolist() == [[1, 2], [3, 4], [10, 20]]
 
 
 def test_concat():
-    assert ConcatValues().output_shape(IMAGE, Shape.of(7, 7, 32), Shape.of(7, 7, 1)) == Shape.of(7, 7, 97)
-    assert ConcatValues(axis=0).output_shape(Shape.of(1, 768), Shape.of(196, 768)) == Shape.of(197, 768)
+    assert Concat(PATHS).output_shape(IMAGE, Shape.of(7, 7, 32), Shape.of(7, 7, 1)) == Shape.of(7, 7, 97)
+    assert Concat(PATHS, axis=0).output_shape(Shape.of(1, 768), Shape.of(196, 768)) == Shape.of(197, 768)
     with pytest.raises(ShapeError, match="`concat` joins 7×7×64 and 8×7×64: only the channels may differ"):
-        ConcatValues().output_shape(IMAGE, Shape.of(8, 7, 64))
+        Concat(PATHS).output_shape(IMAGE, Shape.of(8, 7, 64))
     with pytest.raises(ShapeError, match="joins 7×7×64 and 64: only the channels may differ"):
-        ConcatValues().output_shape(IMAGE, Shape.of(64))
+        Concat(PATHS).output_shape(IMAGE, Shape.of(64))
     with pytest.raises(ShapeError, match="joins 4×5 and 4×6: only axis 0 may differ"):
-        ConcatValues(axis=0).output_shape(Shape.of(4, 5), Shape.of(4, 6))
+        Concat(PATHS, axis=0).output_shape(Shape.of(4, 5), Shape.of(4, 6))
     with pytest.raises(ArgumentError, match="no axis 3: the value has 3"):
-        ConcatValues(axis=3).output_shape(IMAGE, IMAGE)
+        Concat(PATHS, axis=3).output_shape(IMAGE, IMAGE)
     with pytest.raises(ShapeError, match="`concat` works on numbers"):
-        ConcatValues().output_shape(Shape((9,), "tokens"), Shape((9,), "tokens"))
+        Concat(PATHS).output_shape(Shape((9,), "tokens"), Shape((9,), "tokens"))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from paramcount.cost.count import count
-from paramcount.graph.items import From, Multiply
+from paramcount.graph.items import From
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.layers import find
@@ -21,6 +21,7 @@ from paramcount.layers.depthwise import Depthwise
 from paramcount.layers.embedding import Embedding
 from paramcount.layers.global_pool import GlobalPool
 from paramcount.layers.layer import Layer, Shape
+from paramcount.layers.merge import Multiply
 from paramcount.layers.norm import GroupNorm, InstanceNorm, LayerNorm, RmsNorm
 from paramcount.layers.pool import AvgPool, MaxPool
 from paramcount.layers.prelu import Prelu

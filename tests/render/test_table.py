@@ -167,7 +167,8 @@ def test_equal_passes_that_the_graph_keeps_apart_stand_in_one_row():
         def alike(self, index, earlier):
             return index % 2 == earlier % 2
 
-    from paramcount.graph.items import Concat, Pop
+    from paramcount.graph.items import Pop
+    from paramcount.layers.concat import Concat
 
     taken = [[Pop("kept")] for _ in range(4)]
     report = count(Network([Alternating(4, []), Concat(taken)], input=(9, 9, 8)))

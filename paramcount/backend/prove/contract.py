@@ -16,7 +16,7 @@ from paramcount.backend.run.initialize import Tensor, values
 from paramcount.backend.run.inputs import abstract
 from paramcount.backend.trace.walker import count_macs, used_inputs
 from paramcount.errors import ParamcountError, Undecided
-from paramcount.layers.fields import Padding, Whole
+from paramcount.layers.fields import Whole
 from paramcount.layers.layer import FAMILIES, ROLES, Layer, Shape
 from paramcount.numbers.arithmetic import Column
 
@@ -182,7 +182,8 @@ def sweeps(layer: Layer, shapes: tuple[Shape, ...]) -> Iterator[list[Variant]]:
     yield [(layer, each) for each in resized]
     for name, check in layer.checks():
         value = getattr(layer, name)
-        if isinstance(check, Padding) or (isinstance(check, Whole) and check.at_least is not None):
+        size = check if isinstance(check, Whole) else getattr(check, "size", None)
+        if size is not None and size.at_least is not None:
             if grown(value, lambda n: n + 1) == value:
                 continue
             yield [

@@ -78,7 +78,7 @@ class Expression(NamedTuple):
 def parse(text: str, position: Position) -> Expression:
     """The expression that a text holds; `position` is the place of its first character.
 
-    Raises SpecError for what is no expression, at the exact column. At most 200 characters and 40 levels.
+    Raises SpecError for what is not an expression, at the exact column. At most 200 characters and 40 levels.
 
     >>> parse("round8(c * width)", Position("net.yaml", 3, 12)).evaluate({"c": 32, "width": 0.35}.get)
     16

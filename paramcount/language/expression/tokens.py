@@ -1,4 +1,4 @@
-"""An expression's text as tokens, each with its place, and a word of help about all that is no token."""
+"""An expression's text as tokens, each with its place, and a word of help about all that is not a token."""
 
 import math
 import re
@@ -69,7 +69,7 @@ SPELLINGS = {
 
 
 def spelling_hint(name: str) -> str:
-    """What to write for a word of YAML or Python that is no variable here; empty for any other name.
+    """What to write for a word of YAML or Python that is not a variable here; empty for any other name.
 
     >>> spelling_hint("no"), spelling_hint("True")
     ('write `true` or `false`', 'write `true`')

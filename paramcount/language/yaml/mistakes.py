@@ -27,12 +27,12 @@ def in_quotes(value: str) -> str:
 def alias_error(source: str, position: Position) -> SpecError:
     """The error for a value that begins with `*`; `source` is its line from there on."""
     value = re.split(r"\s#|[,}\]]", source)[0].rstrip()
-    hint = f"quote an expression: {in_quotes(value)}; for what comes again use `vars:` or `blocks:`"
+    hint = f"quote an expression: {in_quotes(value)}; for what is repeated use `vars:` or `blocks:`"
     return SpecError(f"{quote(value)} begins an alias, which is not part of the language", hint=hint, position=position)
 
 
 def anchor_error(name: str, position: Position) -> SpecError:
-    hint = "use `vars:` for values and `blocks:` for layers that come again"
+    hint = "use `vars:` for values and `blocks:` for repeated layers"
     return SpecError(f"the anchor {quote(f'&{name}')} is not part of the language", hint=hint, position=position)
 
 

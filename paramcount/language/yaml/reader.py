@@ -200,7 +200,7 @@ class Reader:
                 bare = False
             if not key.quoted:
                 if text == "<<":
-                    hint = "use `defaults:` for arguments that come again, or a block"
+                    hint = "use `defaults:` for repeated arguments, or a block"
                     self.refuse("the merge key `<<` is not part of the language", hint, key.position)
                     continue
                 if ":" in text and (bare or ":{" in text or ":[" in text):
@@ -221,7 +221,7 @@ class Reader:
         return entries
 
     def odd_key(self, event: Any, start: Position) -> None:
-        """Reads over a key that is no scalar, and its value, and says what is wrong with the key."""
+        """Reads over a key that is not a scalar, and its value, and says what is wrong with the key."""
         position = self.position(event)
         before = len(self.errors)
         self.node(event)

@@ -50,7 +50,7 @@ SAVE_AS_UTF8 = "save the file as UTF-8"
 
 
 def read_source(path: str) -> str:
-    """The text of a file, without a byte order mark; raises SpecError where it is no spec."""
+    """The text of a file, without a byte order mark; raises SpecError where it is not a spec."""
     data = read_bytes(path)
     what = BY_ENDING.get(os.path.splitext(path)[1].lower()) or safetensors(data)
     for first, name in BY_FIRST_BYTES.items():
@@ -103,7 +103,7 @@ def safetensors(data: bytes) -> str | None:
 
 
 def not_utf8(data: bytes, start: int, path: str) -> SpecError:
-    """The error for the first byte that is no UTF-8."""
+    """The error for the first byte that is not UTF-8."""
     text = data[:start].decode().removeprefix("\ufeff")
     refuse_characters(text, path)
     message = f"byte 0x{data[start]:02X}, number {start + 1:,} of the file, is not UTF-8"

@@ -12,7 +12,7 @@ from paramcount.backend.prove import verify as module
 from paramcount.backend.prove.verify import random_inputs, verify
 from paramcount.cost.count import count
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Add, Let, Residual
+from paramcount.graph.items import Let, Residual
 from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
@@ -23,6 +23,7 @@ from paramcount.layers.dense import Dense
 from paramcount.layers.embedding import Embedding
 from paramcount.layers.global_pool import GlobalPool
 from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.merge import Add
 from paramcount.layers.pool import MaxPool
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from paramcount.language.forms import FORMS
 
 from paramcount.backend.prove.verify import verify
 from paramcount.graph.tree import leaves
-from paramcount.language.forms import FORMS
 from paramcount.language.load import load, shipped_specs
 from paramcount.language.reading import MODIFIERS
 

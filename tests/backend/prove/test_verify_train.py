@@ -9,11 +9,12 @@ from paramcount.backend.prove.verify import verify
 from paramcount.backend.prove.verify_training import compare_training
 from paramcount.cli.main import main
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Add, Concat, Do, From, Let, Residual
+from paramcount.graph.items import Do, From, Let, Residual
 from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.layers.activation import Relu
+from paramcount.layers.concat import Concat
 from paramcount.layers.conv import Conv
 from paramcount.layers.conv_transpose import ConvTranspose
 from paramcount.layers.dense import Dense
@@ -21,6 +22,7 @@ from paramcount.layers.depthwise import Depthwise
 from paramcount.layers.einsum import Einsum
 from paramcount.layers.embedding import Embedding
 from paramcount.layers.layer import Contraction, Layer, Param, Shape, Work
+from paramcount.layers.merge import Add
 from paramcount.layers.parameter import Parameter
 from paramcount.layers.pointwise import Pointwise
 from paramcount.layers.pool import AvgPool

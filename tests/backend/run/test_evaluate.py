@@ -13,16 +13,18 @@ from paramcount.backend.run.evaluate import LayerError, batched, evaluate
 from paramcount.backend.run.initialize import initialize, shapes
 from paramcount.backend.trace.walker import by_scope
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Add, Concat, Do, From, Let, Pop, Residual
+from paramcount.graph.items import Do, From, Let, Pop, Residual
 from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.graph.tree import leaves
 from paramcount.layers.activation import Relu
 from paramcount.layers.batch_norm import BatchNorm
+from paramcount.layers.concat import Concat
 from paramcount.layers.dense import Dense
 from paramcount.layers.embedding import Embedding
 from paramcount.layers.layer import Layer, Shape, Work
+from paramcount.layers.merge import Add
 from paramcount.layers.parameter import Parameter
 from paramcount.layers.regularize import Dropout
 

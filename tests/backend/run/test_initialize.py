@@ -6,7 +6,7 @@ import pytest
 
 from paramcount.backend.run.initialize import initialize, shapes, tensors
 from paramcount.graph.bodies import Each, Moe
-from paramcount.graph.items import Add, Pop, Residual
+from paramcount.graph.items import Pop, Residual
 from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
@@ -14,6 +14,7 @@ from paramcount.layers.batch_norm import BatchNorm
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.layers.embedding import Embedding
+from paramcount.layers.merge import Add
 
 
 def sizes(tree):
