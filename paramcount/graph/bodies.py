@@ -55,7 +55,7 @@ class Each(Form):
         builder.open("each", name)
         body = Body("", self, product(mapped), "pieces")
         with builder.inside(body):
-            builder.prev = builder.enters(body, source, rearranged(source.shape, *piece_sizes))
+            piece = builder.enters(body, source, rearranged(source.shape, *piece_sizes))
             for given, pattern in self.along.items():
                 whole = builder.path(given, "path")
                 mapped_too, sizes_too = each_shapes(pattern, whole.shape, self.sizes_in(pattern))
@@ -68,6 +68,7 @@ class Each(Form):
                     )
                 inside = builder.enters(body, whole, rearranged(whole.shape, *sizes_too))
                 builder.scope.names[str(given)] = inside
+            builder.prev = piece
             builder.run(self.body)
             body.result = builder.arrived()
         shape = result_shape(self.pattern, source.shape, sizes, body.result.shape)

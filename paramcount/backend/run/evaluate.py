@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import islice, takewhile
+from itertools import dropwhile, islice, takewhile
 from typing import Any
 
 import jax
@@ -154,6 +154,7 @@ class Run:
 
     def body(self, body: Body) -> None:
         """All runs of a body, as its form makes them of `once`."""
+        self.after = self.number
         body.form.forward(body, self)
         self.number = self.after
 
@@ -179,7 +180,8 @@ class Run:
 
     def stacks(self, body: Body) -> tuple[Tensors, Tensors]:
         """The parameters and the buffers that the leaves of a body have, those that are tied too."""
-        inside = takewhile(lambda leaf: body in leaf.bodies, islice(self.leaves, self.number, None))
+        ahead = dropwhile(lambda leaf: body not in leaf.bodies, islice(self.leaves, self.number, None))
+        inside = takewhile(lambda leaf: body in leaf.bodies, ahead)
         owners = {path for leaf in inside for path in (leaf.owner, leaf.tied)}
         params, buffers = (
             {path: each for path, each in tree.items() if path in owners} for tree in (self.params, self.buffers)
