@@ -256,7 +256,7 @@ def test_a_loss_that_is_no_number(train, tmp_path):
     train("--checkpoint", file)
     before = file.read_bytes()
     code, _, err = train("--checkpoint", file, "--resume", "--lr", 1e38, "--epochs", 30)
-    assert code == 1 and re.match(r"the loss of epoch 1 is (nan|inf); nothing was written\nhint: a smaller", err)
+    assert code == 1 and re.match(r"the loss of epoch 1 is (nan|inf); nothing was written\nhint: try a smaller", err)
     assert file.read_bytes() == before
 
 
