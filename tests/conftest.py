@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from paramcount.language.load import shipped_specs
+
 ROOT = Path(__file__).resolve().parents[1]
 MISSING = "No module named 'jax"
 
@@ -20,6 +22,24 @@ os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(ROOT / ".pytest_cache" / 
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
 os.environ.setdefault("PYTHONWARNINGS", "ignore:Error reading persistent compilation cache:UserWarning")
+
+# Together these use every kind, form and modifier that any shipped spec uses, as a test proves.
+CHOSEN = (
+    *("albert", "alexnet", "clip", "ddpm", "deepspeech", "dit", "inception_v3", "mamba", "mixtral", "mobilenet_v2"),
+    *("ofa_mobilenet_v3", "seq2seq", "swin_v2", "unet"),
+)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test of a `shipped_spec` runs on those chosen, and with the mark `full` on the others."""
+    if "shipped_spec" in metafunc.fixturenames:
+        others = [pytest.param(name, marks=pytest.mark.full) for name in shipped_specs() if name not in CHOSEN]
+        metafunc.parametrize("shipped_spec", [*CHOSEN, *others])
+
+
+@pytest.fixture(scope="session")
+def chosen() -> tuple[str, ...]:
+    return CHOSEN
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+import paramcount as pc
+
 jax = pytest.importorskip("jax")
 pytest.importorskip("optax")
 
@@ -45,6 +47,21 @@ def test_right_is_all_of_a_strip(example):
     assert example.right(logits, labels).tolist() == [True, False, False, False]
 
 
+def test_frames_are_read_after_a_little_training(example):
+    """Frames that show one of three symbols, or nothing, in labels whose places the loss has to find."""
+    random = np.random.default_rng(0)
+    labels = random.integers(1, 4, (256, 3)).astype(np.int32) * (np.arange(3) < random.integers(1, 4, (256, 1)))
+    shown = np.repeat(labels, 4, axis=1) * (np.arange(12) % 4 > 1)
+    frames = np.eye(4, dtype=np.float32)[shown] + random.normal(0, 0.1, (256, 12, 4)).astype(np.float32)
+    network = pc.Network([pc.Dense(8, activation="relu"), pc.Dense(4)], input=(12, 4))
+    settings = {"loss": example.loss, "metric": example.right, "optimizer": "adam", "learning_rate": 0.03}
+    result = pc.train(
+        network, pc.Batches(frames[:192], labels[:192], 32), test=[(frames[192:], labels[192:])], epochs=60, **settings
+    )
+    assert result.epochs[0].test < 0.2 and result.epochs[-1].test > 0.9
+
+
+@pytest.mark.full
 def test_it_learns_to_read(example):
     """The loss falls to a fifth: it was a twelfth, with other seeds less; with frozen convolutions, a third."""
     _, result = example.train(longest=3, count=512, epochs=24, channels=8, d=64)

@@ -5,7 +5,7 @@ sequence brought down where there is a variable for them. The loss is defined fo
 random classes at each position of each output. The steps are those of training, with dropout and the batch's own
 statistics. What is tested on every run is one network of each kind; by hand, all of them:
 
-    python tests/backend/training/test_zoo.py [SPEC ...]
+    python tests/backend/train/test_zoo.py [SPEC ...]
 """
 
 import sys
