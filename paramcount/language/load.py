@@ -103,7 +103,8 @@ def chosen_variables(syntax: SpecSyntax, variant: str | None) -> dict[str, Node]
     if variant is None:
         return dict(syntax.variables)
     if variant not in syntax.variants:
-        hint = one_of(variant, syntax.variants) if syntax.variants else "the spec has no variants"
+        known = f"the variants are {', '.join(syntax.variants)}" if syntax.variants else "the spec has no variants"
+        hint = one_of(variant, syntax.variants, known)
         raise SpecError(f"{quote(syntax.name)} has no variant {quote(variant)}", hint=hint)
     return syntax.variables | syntax.variants[variant]
 

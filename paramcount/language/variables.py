@@ -18,7 +18,8 @@ DEEPEST = 32  # variables that use each other
 
 def undeclared(name: str, variables: Any, position: Position | None) -> SpecError:
     """The error for setting a variable that the spec does not have."""
-    hint = one_of(name, variables) if variables else "the spec has no variables"
+    known = f"the variables are {', '.join(variables)}" if variables else "the spec has no variables"
+    hint = one_of(name, variables, known)
     return SpecError(f"there is no variable {quote(name)}", hint=hint, position=position)
 
 
