@@ -26,10 +26,12 @@ if TYPE_CHECKING:  # for editors
     from paramcount.backend.train.result import Epoch, Training
     from paramcount.backend.train.start import load_checkpoint
     from paramcount.backend.train.train import train
-    from paramcount.cost.count import Report, count
+    from paramcount.cost.count import count
+    from paramcount.cost.counted import Counted
     from paramcount.cost.expect import check
     from paramcount.cost.figures import Figures, Row
     from paramcount.cost.memory import Memory, memory_of
+    from paramcount.cost.report import Report
     from paramcount.cost.traced import Trace
     from paramcount.cost.zoo import Shipped, zoo
     from paramcount.errors import (
@@ -93,7 +95,9 @@ HOMES = {
     "layers.layer": "Contraction Item Layer Param Shape Work",
     "backend.measure.result": "Measurement Measurements",
     "cost.memory": "Memory memory_of",
-    "cost.count": "Report count",
+    "cost.count": "count",
+    "cost.counted": "Counted",
+    "cost.report": "Report",
     "cost.zoo": "Shipped zoo",
     "sweeps.solve": "Solution solve",
     "language.load": "load loads",

@@ -193,7 +193,7 @@ def rows_of(entries: Sequence[Entry], step: Step | None = None) -> list[Row]:
             Row(
                 path,
                 kind,
-                element,
+                element.setting,
                 shape,
                 place.repeat,
                 depth,

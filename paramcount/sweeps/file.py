@@ -15,7 +15,7 @@ FORMATS = ("csv", "json", "parquet")
 class RowFile:
     """A file that rows are appended to, `count` so far.
 
-    Rows that are no network have a last column `error`, and no figures.
+    Rows that are not networks have a last column `error`, and no figures.
     """
 
     def __init__(self, path: str, columns: Sequence[str]) -> None:
@@ -26,7 +26,8 @@ class RowFile:
         self.parquet: Any = None
         self.stream: Any = None
         if self.format not in FORMATS:
-            raise ArgumentError(f"{quote(path)} is no file of rows", hint="a name that ends in .csv, .json or .parquet")
+            hint = "a name that ends in .csv, .json or .parquet"
+            raise ArgumentError(f"{quote(path)} is not a file of rows", hint=hint)
         if self.format == "parquet":
             with needs(path):
                 import pyarrow.parquet  # noqa: F401

@@ -8,26 +8,12 @@ from io import BytesIO
 from textwrap import wrap
 from typing import Any
 
+from paramcount.cost.figures import FIGURES
 from paramcount.errors import ArgumentError, needs, printable, quote
 from paramcount.numbers.units import grouped
 from paramcount.sweeps.result import Sweep, joined
 
 METADATA = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}  # the same on every day
-LABELS = {
-    "params": "parameters",
-    "trainable": "trainable parameters",
-    "weights": "weights, without biases and norms",
-    "tables": "parameters of tables",
-    "biases": "biases",
-    "norms": "parameters of norms",
-    "buffers": "elements of buffers",
-    "active_params": "active parameters",
-    "macs": "MACs per example",
-    "flops": "FLOPs per example",
-    "elementwise": "elementwise operations per example",
-    "activations": "elements of activations per example",
-    "param_bytes": "bytes of the parameters",
-}
 MOST = 2**18  # points that are held; of more, those that overlap are held once
 THINNED = 2**16  # points that are left of them
 CELLS = 2**11  # across the plot, at first: some for each of its pixels
@@ -50,7 +36,7 @@ class Plot:
         self.path, self.signed, self.name, self.always = path, (first, second), name, always
         self.format = os.path.splitext(path)[1].removeprefix(".").lower()
         if self.format not in METADATA:
-            raise ArgumentError(f"{quote(path)} is no file of a plot", hint="a name that ends in .svg, .png or .pdf")
+            raise ArgumentError(f"{quote(path)} is not a file of a plot", hint="a name that ends in .svg, .png or .pdf")
         with needs(path):
             import matplotlib.figure  # noqa: F401
         folder = os.path.dirname(path) or "."
@@ -66,11 +52,11 @@ class Plot:
         self.front = best if self.front is None else joined([self.front, best]).pareto(*self.signed)
 
     def draw(self, points: int, invalid: int, where: str | None) -> None:
-        """Write the file; `points` counts all variants, `invalid` those that are no network."""
+        """Write the file; `points` counts all variants, `invalid` those that are not networks."""
         import matplotlib
 
         lines = [f"{grouped(points)} variants", f"{grouped(self.cloud.added)} where {where}" if where else ""]
-        lines += [f"{grouped(invalid)} left out: no networks" if invalid else ""]
+        lines += [f"{grouped(invalid)} left out: not networks" if invalid else ""]
         lines += ["drawn once where they overlap" if self.cloud.thinned else ""]
         with matplotlib.rc_context(), warnings.catch_warnings(action="ignore"):  # of letters that the font lacks
             matplotlib.rcdefaults()
@@ -94,8 +80,8 @@ class Plot:
         names = [name.removeprefix("-") for name in self.signed]
         scales = zip((axes.xaxis, axes.yaxis), names, (self.cloud.x, self.cloud.y), strict=True)
         for axis, name, values in scales:
-            scale(axis, values, name in LABELS)
-            axis.set_label_text(LABELS.get(name, name), parse_math=False)
+            scale(axis, values, name in FIGURES)
+            axis.set_label_text(FIGURES[name].axis if name in FIGURES else name, parse_math=False)
         color, many = "#8da2bd", len(self.cloud.x) > VECTORS
         points = self.cloud.x, self.cloud.y
         axes.scatter(

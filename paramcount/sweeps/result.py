@@ -105,7 +105,7 @@ class Sweep:
         return {name: value.item() if hasattr(value, "item") else value for name, value in found.items()}
 
     def error(self, row: int) -> str | None:
-        """Why a row is no valid network, or None: the row counted by itself."""
+        """Why a row is not a valid network, or None: the row counted by itself."""
         try:
             count(self.space.network(self.space.indices(self.point(row))))
         except ParamcountError as error:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from paramcount.cost.count import Report, count
+from paramcount.cost.count import count
 from paramcount.cost.figures import Figures
+from paramcount.cost.report import Report
 from paramcount.errors import ArgumentError, ParamcountError, quote
 from paramcount.language.language import SpecSyntax
+from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.sweeps.result import joined, no_column
 from paramcount.sweeps.space import Space
 from paramcount.sweeps.sweep import space_of, sweep_parts
 
-FINEST = 0.01  # the step of a variable that is no whole number, unless it is told
+FINEST = 0.01  # the step of a variable that is not a whole number, unless it is given
 MOST = 2**16  # values that are tried
 DOUBLINGS = 40
 
@@ -23,6 +25,7 @@ class Solution(NamedTuple):
 
     `following` is the next value that is a network, which is over the budget, with its figures; None where there is
     none up to `high`. `gaps` are values below that are over it: the figures do not grow with the variable there.
+    `at_most` is the budget.
     """
 
     variable: str
@@ -31,10 +34,36 @@ class Solution(NamedTuple):
     following: Any
     beyond: Figures | None
     gaps: list[Any]
+    at_most: Mapping[str, float] = {}
 
     @property
     def monotone(self) -> bool:
         return not self.gaps
+
+    def sheet(self) -> Sheet:
+        """The report's sheet, and below it what each budget leaves."""
+        lines = []
+        for name, most in self.at_most.items():
+            line = f"{self.variable} = {self.value}: {name} {getattr(self.report, name):,} of at most {most:,.0f}"
+            lines.append(f"{line}; {self.following} has {getattr(self.beyond, name):,}" if self.beyond else line)
+        if not self.monotone:
+            shown = ", ".join(map(str, self.gaps[:5])) + (", ..." if len(self.gaps) > 5 else "")
+            lines.append(f"not monotone: smaller values are over the budget: {shown}")
+        sheet = self.report.sheet()
+        return sheet._replace(below=(*sheet.below, "", *lines), data=self.to_dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, ready for JSON; the report under `report`."""
+        return {
+            "schema": SCHEMA,
+            "variable": self.variable,
+            "value": self.value,
+            "at_most": dict(self.at_most),
+            "following": self.following,
+            "beyond": None if self.beyond is None else self.beyond._asdict(),
+            "gaps": self.gaps,
+            "report": self.report.to_dict(),
+        }
 
 
 def solve(
@@ -51,8 +80,8 @@ def solve(
 ) -> Solution:
     """Find the largest value of a variable whose figures are all at most those given, by exact counts.
 
-    Values from `low` to `high` are tried at every `step`, by default 1, or 0.01 where the variable is no whole number;
-    without `high`, up to twice of what is within the budget. Raises ArgumentError where no value is.
+    Values from `low` to `high` are tried at every `step`, by default 1, or 0.01 where the variable is not a whole
+    number; without `high`, up to twice of what is within the budget. Raises ArgumentError where no value is.
 
     >>> found = solve("mobilenet_v2", "width", {"macs": 300e6})
     >>> found.value, found.report.macs, found.following
@@ -67,7 +96,7 @@ def solve(
     space = space_of(spec, variant, given)
     base = space.base.get(variable)
     if isinstance(base, bool) or not isinstance(base, (int, float)):
-        raise ArgumentError(f"{quote(variable)} is no number", hint="solve for a variable that is one")
+        raise ArgumentError(f"{quote(variable)} is not a number", hint="solve for a variable that is one")
     if len(space.axes) > 1:
         raise ArgumentError("only the variable that is solved for has many values", hint="set the others to one value")
     step = step if step is not None else 1 if isinstance(base, int) else FINEST
@@ -89,7 +118,8 @@ def solve(
     following = best + 1 + later[0] if later else None
     beyond = None if following is None else Figures(*(int(found.columns[name][following]) for name in Figures._fields))
     report = count(space.network({variable: values[best]}))
-    return Solution(variable, values[best], report, None if following is None else values[following], beyond, gaps)
+    after = None if following is None else values[following]
+    return Solution(variable, values[best], report, after, beyond, gaps, dict(at_most))
 
 
 def upper(space: Space, variable: str, at_most: Mapping[str, float], value: Any, step: Any) -> Any:

@@ -101,10 +101,10 @@ def test_values(text, expected):
     [
         (["widht=1,2"], "did you mean `width`?"),
         ([], "a sweep needs a variable"),
-        (["width"], "is no variable with values"),
+        (["width"], "is not a variable with values"),
         (["width=1,,2"], "a value is missing"),
         (["width=2:1"], "has no values"),
-        (["width=a:b"], "no range of numbers"),
+        (["width=a:b"], "is not a range of numbers"),
         (["width=1,2", "--where", "parms < 3"], "did you mean `params`?"),
         (["width=1,2", "--pareto", "params"], "takes two columns"),
         (["width=1,2", "--sort", "parms"], "did you mean `params`?"),
@@ -150,7 +150,7 @@ def test_solve_says_where_it_is_not_monotone(tmp_path, capsys):
     ("arguments", "message"),
     [
         (["width"], "a budget is needed"),
-        (["width", "--max-macs", "1X"], "is no budget"),
+        (["width", "--max-macs", "1X"], "is not a budget"),
         (["widht", "--max-macs", "1M"], "did you mean `width`?"),
         (["width", "--max-macs", "1k"], "macs are at least"),
         (["classes", "--max-macs", "1e17"], "--high"),

@@ -94,7 +94,7 @@ def test_the_points_and_the_front_are_where_they_belong():
 def test_what_is_no_network_is_left_out_and_told(tmp_path):
     found = pc.sweep("vit", heads=[5, 7, 12], depth=[1, 2, 3])
     found.plot(str(tmp_path / "out.svg"))
-    assert "9 variants, 6 left out: no networks" in texts(tmp_path / "out.svg")
+    assert "9 variants, 6 left out: not networks" in texts(tmp_path / "out.svg")
     plot = Plot("out.svg", "params", "macs", "name")
     plot.append(found)
     assert plot.cloud.x.tolist() == found.columns["params"][found.valid].tolist()

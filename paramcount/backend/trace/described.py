@@ -1,4 +1,4 @@
-"""What the shell can say of a function and its arguments: `module:function` and `float32[8,224,224,3]`."""
+"""What the shell can say about a function and its arguments: `module:function` and `float32[8,224,224,3]`."""
 
 from __future__ import annotations
 
@@ -13,20 +13,9 @@ from jax import numpy as jnp
 
 from paramcount.errors import ArgumentError, ParamcountError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.numbers.units import SHORT
 
 ARRAY = re.compile(r"\s*([A-Za-z]\w*)\s*\[([\d\s,]*)\]\s*")
-SHORT = {
-    "f64": "float64",
-    "f32": "float32",
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "c64": "complex64",
-    "c128": "complex128",
-}
-SHORT |= {f"i{bits}": f"int{bits}" for bits in (4, 8, 16, 32, 64)} | {
-    f"s{bits}": f"int{bits}" for bits in (4, 8, 16, 32)
-}
-SHORT |= {f"u{bits}": f"uint{bits}" for bits in (4, 8, 16, 32)} | {"pred": "bool"}
 NUMBERS = ("float", "int", "uint", "bfloat", "complex", "bool")
 HINT = 'write it like "float32[8,224,224,3]", "int32[]", a number, true or false'
 
@@ -53,13 +42,13 @@ def argument(text: str) -> Any:
             continue
     match = ARRAY.fullmatch(text)
     if not match:
-        raise ArgumentError(f"{quote(text)} is no argument", hint=HINT, argument="args")
+        raise ArgumentError(f"{quote(text)} is not an argument", hint=HINT, argument="args")
     name, sizes = match.groups()
     entries = [entry.strip() for entry in sizes.split(",")] if sizes.strip() else []
     if entries and not entries[-1]:
         entries.pop()  # as in Python, a comma may end it
     if not all(entry.isdigit() for entry in entries):
-        raise ArgumentError(f"the sizes of {quote(text)} are no whole numbers", hint=HINT, argument="args")
+        raise ArgumentError(f"the sizes of {quote(text)} are not whole numbers", hint=HINT, argument="args")
     return jax.ShapeDtypeStruct(tuple(map(int, entries)), dtype(name))
 
 
@@ -85,7 +74,7 @@ def function(text: str) -> Callable[..., Any]:
     module_name, colon, attributes = text.partition(":")
     if not colon or not module_name or not attributes:
         hint = "the module as it is imported, a colon, and the name in it: my_model:forward"
-        raise ArgumentError(f"{quote(text)} names no function", hint=hint)
+        raise ArgumentError(f"{quote(text)} does not name a function", hint=hint)
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
@@ -104,12 +93,12 @@ def function(text: str) -> Callable[..., Any]:
             raise ArgumentError(f"{quote(module_name)} has no {quote(attributes)}", hint=hint)
         found = getattr(found, name)
     if not callable(found):
-        raise ArgumentError(f"{quote(text)} is {type(found).__name__}, no function", hint="name a function")
+        raise ArgumentError(f"{quote(text)} is {type(found).__name__}, not a function", hint="name a function")
     return found
 
 
 def trips(texts: list[str]) -> int | str | dict[str, Any] | None:
-    """`--trips 10`, `--trips unknown`, or `--trips scope=10`, which may come again.
+    """`--trips 10`, `--trips unknown`, or `--trips scope=10`, which is repeatable.
 
     >>> trips(["10"]), trips(["loop=3", "solve=unknown"])
     (10, {'loop': 3, 'solve': 'unknown'})
@@ -124,7 +113,7 @@ def trips(texts: list[str]) -> int | str | dict[str, Any] | None:
         return number(texts[0])
     for text in texts:
         if "=" not in text:
-            raise ArgumentError(f"{quote(text)} names no scope", hint="--trips scope=10, or one number for all")
+            raise ArgumentError(f"{quote(text)} does not name a scope", hint="--trips scope=10, or one number for all")
     return {scope.strip(): number(n) for scope, _, n in (text.rpartition("=") for text in texts)}
 
 

@@ -40,7 +40,7 @@ def trace(
     """
     if not callable(function):
         hint = "trace(function, *arguments)"
-        raise ArgumentError(f"{quote(repr(function))} is no function", hint=hint, argument="function")
+        raise ArgumentError(f"{quote(repr(function))} is not a function", hint=hint, argument="function")
     check_trips(trips)
     leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
     traced = [is_array(leaf) for leaf in leaves]
@@ -59,16 +59,17 @@ def trace(
     inputs = [owner for owner, each in zip(parameters.inputs, used, strict=True) if each]
     walk.trace(jaxpr, inputs, parameters.constants, parameters.outputs(results))
     walk.check_trips()
-    return Statement(walk.tallies, walk.reads, parameters.counted).trace(name_of(function))
+    named = None if params is None else parameters.counted
+    return Statement(walk.tallies, walk.reads, named).trace(name_of(function))
 
 
 def check_trips(trips: Any) -> None:
-    """Raises ArgumentError where a number of trips is none."""
+    """Raises ArgumentError where a number of trips is not one."""
     for each in trips.values() if isinstance(trips, dict) else [trips]:
         if each is None or each == UNKNOWN or (type(each) is int and each >= 0):
             continue
         hint = 'a whole number, {"scope": number}, or "unknown"'
-        raise ArgumentError(f"{quote(repr(each))} is no number of trips", hint=hint, argument="trips")
+        raise ArgumentError(f"{quote(repr(each))} is not a number of trips", hint=hint, argument="trips")
 
 
 def name_of(function: Any) -> str:
