@@ -11,6 +11,7 @@ from paramcount.cli.main import complain
 from paramcount.cli.options import Parser, at_least_one, load_spec
 from paramcount.errors import ArgumentError, ParamcountError, needs, quote
 from paramcount.render import terminal
+from paramcount.render.sheet import rendered
 
 USAGE = "paramcount train SPEC[:VARIANT] --data PATH [options]"
 EXAMPLES = """\
@@ -53,7 +54,7 @@ def run(arguments: list[str]) -> int:
 
     def tell(epoch: Any) -> None:
         fresh.append(epoch)
-        if first:
+        if first and options.format == "table":
             print(epoch, flush=True)
 
     batches: Any = Batches
@@ -99,7 +100,10 @@ def run(arguments: list[str]) -> int:
         from paramcount.backend.measure.peak import matmul_peak
 
         result = replace(result, peak=matmul_peak())
-    print(terminal.written(str(result), terminal.encoding()))
+    if options.format == "table":  # each epoch was printed as it ended
+        print(terminal.written(str(result), terminal.encoding()))
+    else:
+        print(rendered(result.sheet(), options.format))
     return 0
 
 
@@ -159,7 +163,7 @@ def parser() -> Parser:
     add("--batch", metavar="N", type=at_least_one, default=128, help="examples in a step (default 128)")
     add("--lr", metavar="RATE", type=float, default=0.01, help="the learning rate (default 0.01)")
     parser.optimizer("sgd")
-    parser.shared("--freeze")
+    parser.shared("--freeze", "--format")
     add("--seed", metavar="N", type=int, default=0, help="of first values, order and dropout (default 0)")
     add("--no-shuffle", action="store_true", help="take the examples in the order of the data")
     add("--loader", choices=("numpy", "torch"), default="numpy", help="what makes the batches (default numpy)")

@@ -52,7 +52,7 @@ def count(
     10838016
     """
     network = network_of(network, input)
-    batch = Whole()("batch", batch)
+    batch = how_many("batch", batch)
     Word(*ATTENTION)("attention", attention)
     check_training(train, freeze, bool(freeze or remat or optimizer), kv_cache)
     graph = graph_of(network, train, freeze, attention)
@@ -68,12 +68,19 @@ def count(
     if kv_cache is not None:
         from paramcount.cost.kv_cache import kept
 
-        kv_cache = Whole()("kv_cache", kv_cache)
+        kv_cache = how_many("kv_cache", kv_cache)
         cache = ceil_div(kept(graph, counter.entries, kv_cache, batch) * counter.bits, 8)
     variant, values = getattr(network, "variant", None), dict(getattr(network, "vars", {}))
     return Report(
         network.name, variant, values, totals, counter.entries, batch, dtype, step, attention, kv_cache, cache
     )
+
+
+def how_many(name: str, value: Any) -> Size:
+    """A whole number of at least 1 that is also written as one; raises ArgumentError for 2.0, as for all others."""
+    if isinstance(value, float):
+        raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
+    return Whole()(name, value)
 
 
 def network_of(network: Any, input: Any) -> Network:

@@ -42,6 +42,18 @@ def test_the_best_rows(capsys, options, widths):
     assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]] == widths
 
 
+def test_json_of_the_rows_shown(capsys):
+    arguments = ("sweep", "vit", "heads=5,12", "depth=1:3", "--top", "2", "--columns", "heads,params")
+    out, err, code = run(capsys, *arguments, "--format", "json")
+    found = json.loads(out)
+    assert (err, code) == ("", 0)
+    assert (found["schema"], found["name"], found["variants"], found["kept"]) == (1, pc.load("vit").name, 6, 3)
+    params = [pc.count(pc.load("vit", depth=depth)).params for depth in (1, 2)]
+    assert found["rows"] == [{"heads": 12, "params": each} for each in params]
+    ((reason, times),) = found["invalid"].items()
+    assert "153.6 is not a whole number" in reason and times == 3
+
+
 def test_files_hold_all_rows_and_why_some_are_none(capsys, tmp_path):
     arguments = ("sweep", "vit", "heads=5,12", "depth=1:3", "--top", "1", "--output")
     table, records, columns = (str(tmp_path / f"rows.{kind}") for kind in ("csv", "json", "parquet"))
@@ -128,6 +140,16 @@ def test_solve(capsys):
     assert macs[0.98] <= 300e6 < macs[0.99]
     assert f"width = 0.98: macs {macs[0.98]:,} of at most 300,000,000; 0.99 has {macs[0.99]:,}" in out
     assert out.startswith("MobileNet-v2")
+
+
+def test_solve_in_json(capsys):
+    out, err, code = run(capsys, "solve", "mobilenet_v2", "width", "--max-macs", "300M", "--format", "json")
+    found = json.loads(out)
+    assert (err, code) == ("", 0)
+    assert (found["variable"], found["value"], found["following"]) == ("width", 0.98, 0.99)
+    assert (found["schema"], found["at_most"], found["gaps"]) == (1, {"macs": 300_000_000}, [])
+    assert found["beyond"]["macs"] == pc.count(pc.load("mobilenet_v2", width=0.99)).macs
+    assert found["report"] == pc.count(pc.load("mobilenet_v2", width=0.98)).to_dict()
 
 
 def test_solve_skips_what_is_no_network():
