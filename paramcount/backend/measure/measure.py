@@ -48,8 +48,8 @@ def measure(
     at least 5, and about 2 s of them) with the quartiles, the rate by our own count beside the device's measured peak,
     and the predicted bytes beside those of the compiled program. Inputs are random, another for each example. A step
     takes the gradient of softmax cross entropy on random targets, summed over all outputs, and updates the parameters
-    by optax' `optimizer` (a name of `paramcount.cost.optimizers`). Raises ArgumentError for what does not fit into memory, and
-    MissingPackageError without optax where it trains.
+    by optax' `optimizer`, a name of `paramcount.cost.optimizers`. Raises ArgumentError for what does not fit into
+    memory, and MissingPackageError without optax where it trains.
 
     >>> from paramcount.layers.dense import Dense
     >>> found = measure(Network([Dense(512), Dense(10)], input=784), batch=(1, 32), repeats=5)
