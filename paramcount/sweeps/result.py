@@ -85,7 +85,7 @@ class Sweep:
         return -self.column(name[1:]) if name.startswith("-") else self.column(name)
 
     def column(self, name: str) -> Any:
-        """A column's values; raises ArgumentError for one that there is not, or that holds no numbers."""
+        """A column's values; raises ArgumentError for one that does not exist or does not hold numbers."""
         values = self.columns.get(name)
         if values is None or values.dtype.kind not in "if":
             raise no_column(name, [name for name, each in self.columns.items() if each.dtype.kind in "if"])
@@ -159,7 +159,7 @@ def holds(condition: Expression, columns: Mapping[str, Any], valid: Any) -> Any:
     for name in condition.names:
         column = columns[name][rows]
         if column.dtype.kind not in "if":
-            raise ArgumentError(f"{quote(name)} holds no numbers", hint="a condition compares numbers")
+            raise ArgumentError(f"{quote(name)} does not hold numbers", hint="a condition compares numbers")
         values[name] = Column(column) if column.dtype.kind == "i" else column
     found = condition.evaluate(values.__getitem__)
     if not isinstance(found, (bool, Mask)):
@@ -173,4 +173,4 @@ def no_column(name: str, columns: list[str]) -> ArgumentError:
 
     guess = nearest(name, columns)
     hint = f"did you mean `{guess}`?" if guess else "the columns are " + ", ".join(columns)
-    return ArgumentError(f"there is no column {quote(name)} of numbers", hint=hint)
+    return ArgumentError(f"{quote(name)} is not a column of numbers", hint=hint)

@@ -155,7 +155,7 @@ def test_wrong_files(capsys, tmp_path, monkeypatch, path, message):
 def test_words_are_no_axis(capsys, tmp_path):
     path = str(tmp_path / "out.svg")
     assert main(["sweep", "vgg", "norm=none,batch_norm", "--pareto", "norm,params", "--plot", path]) == 2
-    assert "no column `norm` of numbers" in capsys.readouterr().err
+    assert "`norm` is not a column of numbers" in capsys.readouterr().err
 
 
 def test_without_matplotlib(capsys, tmp_path, monkeypatch):

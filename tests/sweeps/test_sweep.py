@@ -130,7 +130,11 @@ def test_conditions():
         (0.5, 224),
         (1.0, 224),
     ]
-    for wrong, message in [("parms < 3", "no column `parms`"), ("params", "a condition"), ("params <", "missing")]:
+    for wrong, message in [
+        ("parms < 3", "`parms` is not a column of numbers"),
+        ("params", "a condition"),
+        ("params <", "missing"),
+    ]:
         with pytest.raises(pc.ParamcountError, match=message):
             found.where(wrong)
 
@@ -139,7 +143,7 @@ def test_the_best_rows():
     found = pc.sweep("mobilenet_v2", width=[1.0, 0.5, 0.75, 0.5], resolution=[224, 96])
     assert found.top(3, "params").columns["width"].tolist() == [0.5, 0.5, 0.5]
     assert found.top(2, "-macs").columns["macs"].tolist() == [300774272, found.columns["macs"][4]]
-    with pytest.raises(pc.ArgumentError, match="no column `foo`"):
+    with pytest.raises(pc.ArgumentError, match="`foo` is not a column of numbers"):
         found.top(1, "foo")
 
 
