@@ -1,4 +1,4 @@
-"""The cost of any JAX function: traced on abstract values, walked, and reported by scope and by pass."""
+"""The cost of any JAX function: traced on abstract values, walked, and reported by scope and by phase."""
 
 from __future__ import annotations
 
