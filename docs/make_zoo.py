@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from paramcount.cost.count import Report, count
+from paramcount.cost.count import count
+from paramcount.cost.report import Report
 from paramcount.cost.zoo import zoo
 from paramcount.language.load import load
 from paramcount.numbers.units import grouped

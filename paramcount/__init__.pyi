@@ -17,13 +17,14 @@ from paramcount.backend.train.result import Epoch as Epoch
 from paramcount.backend.train.result import Training as Training
 from paramcount.backend.train.start import load_checkpoint as load_checkpoint
 from paramcount.backend.train.train import train as train
-from paramcount.cost.count import Report as Report
 from paramcount.cost.count import count as count
+from paramcount.cost.counted import Counted as Counted
 from paramcount.cost.expect import check as check
 from paramcount.cost.figures import Figures as Figures
 from paramcount.cost.figures import Row as Row
 from paramcount.cost.memory import Memory as Memory
 from paramcount.cost.memory import memory_of as memory_of
+from paramcount.cost.report import Report as Report
 from paramcount.cost.traced import Trace as Trace
 from paramcount.cost.zoo import Shipped as Shipped
 from paramcount.cost.zoo import zoo as zoo

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from paramcount.backend.measure.result import MEANINGS
-from paramcount.cli.main import Parser, at_least_one, load_spec, warn
+from paramcount.backend.measure.result import HEADINGS
+from paramcount.cli.count import warn
+from paramcount.cli.options import Parser, at_least_one, load_spec
 from paramcount.errors import ArgumentError, needs
+from paramcount.render.sheet import rendered
 
 USAGE = "paramcount measure SPEC[:VARIANT] [options]"
 EXAMPLES = """\
@@ -33,12 +35,7 @@ def run(arguments: list[str]) -> int:
         optimizer=options.optimizer or "sgd",
         seed=options.seed,
     )
-    if options.format == "json":
-        from json import dumps
-
-        print(dumps(found.to_dict(), indent=1))
-    else:
-        print(found)
+    print(rendered(found.sheet(), options.format))
     return 0
 
 
@@ -48,7 +45,7 @@ def batches(text: str) -> tuple[int, ...]:
 
 def columns() -> str:
     """The table's columns, a line for each."""
-    return "\n".join(f"  {name:10}  {meaning.format(peak='the FLOP/s of')}" for name, meaning in MEANINGS.items())
+    return "\n".join(f"  {each.title:10}  {each.meaning.format(peak='the FLOP/s of')}" for each in HEADINGS)
 
 
 def parser() -> Parser:
@@ -59,14 +56,11 @@ def parser() -> Parser:
         epilog=f"columns:\n{columns()}\n\n{EXAMPLES}",
     )
     add = parser.add_argument
-    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec or a file, and one of its variants")
-    add("--variant", metavar="V", help="the variant")
-    add("--set", metavar="NAME=VALUE", action="append", default=[], help="set a variable by hand; may come again")
+    parser.shared("spec", "--variant", "--set")
     add("--train", action="store_true", help="measure a step of training instead of the forward computation")
-    add("--optimizer", choices=("sgd", "momentum", "adam"), help="of the training (default sgd)")
+    parser.optimizer()
     add("--batch", metavar="A,B", type=batches, default=(1,), help="sizes of the batch, a row for each (default 1)")
     add("--repeats", metavar="N", type=at_least_one, help="runs of a row (default: at least 5, for about 2 s)")
     add("--seed", metavar="S", type=int, default=0, help="of weights and inputs (default 0)")
-    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
-    add("--format", choices=("table", "json"), default="table", help="table or json (default table)")
+    parser.shared("--plugin", "--format")
     return parser

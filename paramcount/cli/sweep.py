@@ -1,4 +1,4 @@
-"""`paramcount sweep`: many variants at once; `paramcount solve`: the largest that a budget allows."""
+"""`paramcount sweep`: many variants at once."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from paramcount.cli.main import Parser, at_least_one, complain, load_plugins
-from paramcount.cli.values import amount, number, scalar, setting
-from paramcount.cost.figures import Figures
+from paramcount.cli.main import complain
+from paramcount.cli.options import Parser, at_least_one, spec_of
+from paramcount.cli.values import setting
 from paramcount.errors import ArgumentError, quote
 from paramcount.numbers.units import grouped
+from paramcount.render.sheet import rendered
 
 if TYPE_CHECKING:
-    from paramcount.language.language import SpecSyntax
     from paramcount.sweeps.result import Sweep
+    from paramcount.sweeps.table import Tried
 
-SWEEP = """\
+EXAMPLES = """\
 A variable takes a range with both ends (`width=0.35:1.4:0.05`, `depth=2:8`), values between commas, lists in
 brackets, or one value or expression for all. `depths[2]=4:23` is one entry of a list, `depths[*]=2,3,4` each of them.
 
@@ -29,93 +30,32 @@ examples:
   paramcount sweep vit width=192:1024:64 heads=width//64 depth=4:24 --pareto params,-macs
   paramcount sweep resnet "depths[*]=2:12" --random 10000 --seed 7 --output resnets.csv
 """
-SOLVE = """\
-examples:
-  paramcount solve mobilenet_v2 width --max-macs 300M
-  paramcount solve llama depth --max-params 3G --set d=1024
-"""
 ROWS = 10
-BUDGETS = tuple(Figures._fields)
 
 
-def sweep_parser() -> Parser:
-    parser = Parser(
-        prog="paramcount sweep",
-        usage="paramcount sweep SPEC[:VARIANT] NAME=VALUES ... [options]",
-        description="Count every combination of the values of a spec's variables.",
-        epilog=SWEEP,
-    )
-    add = parser.add_argument
-    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec, a file or -, and one of its variants")
-    add("settings", metavar="NAME=VALUES", nargs="*", help="the values of a variable")
-    add("--variant", metavar="V", help="the variant")
-    add("--paired", action="store_true", help="the first values of all variables together, then the second, ...")
-    add("--random", metavar="N", type=at_least_one, help="draw N points instead of taking all")
-    add("--seed", metavar="S", type=int, default=0, help="of the drawing (default 0)")
-    add("--where", metavar="CONDITION", help='keep the rows for which it holds: "params < 5e6 and macs / params > 80"')
-    add("--pareto", metavar="A,B", help="only rows that no other beats in two columns, less is better, of -B more")
-    add("--sort", metavar="COLUMN", help="order the rows, from the largest")
-    add("--ascending", action="store_true", help="order them from the smallest")
-    add("--top", metavar="N", type=at_least_one, help=f"how many rows to show (default {ROWS})")
-    add("--columns", metavar="A,B", help="the columns, instead of the usual ones")
-    add("--output", metavar="FILE", help="write all rows to a .csv, .json or .parquet file")
-    add("--plot", metavar="FILE", help="draw params by MACs, or what the rows are chosen by: .svg, .png or .pdf")
-    add("--dask", metavar="ADDRESS", help="count on the workers of a Dask scheduler: tcp://HOST:PORT")
-    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
-    return parser
-
-
-def solve_parser() -> Parser:
-    parser = Parser(
-        rule="one spec and one variable at a time",
-        prog="paramcount solve",
-        usage="paramcount solve SPEC[:VARIANT] NAME --max-macs 300M [options]",
-        description="Find the largest value of a variable within a budget, and count the network there.",
-        epilog=SOLVE,
-    )
-    add = parser.add_argument
-    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec, a file or -, and one of its variants")
-    add("name", metavar="NAME", help="the variable")
-    add("--variant", metavar="V", help="the variant")
-    add("--set", metavar="NAME=VALUE", action="append", default=[], help="set another variable; may come again")
-    add("--low", metavar="X", help="the smallest value to try (default: one step)")
-    add("--high", metavar="X", help="the largest value to try (default: beyond the budget)")
-    add("--step", metavar="X", help="between the values (default 1, or 0.01 of a fraction)")
-    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
-    for name in BUDGETS:
-        add(
-            f"--max-{name.replace('_', '-')}",
-            metavar="N",
-            help=argparse.SUPPRESS
-            if name != "macs"
-            else "the most MACs: 300M, 5e9; so too --max-params, --max-param-bytes 14MiB, and every other figure",
-        )
-    return parser
-
-
-def run_sweep(arguments: list[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Count the variants, show the best rows, and write all to a file."""
-    options, left = sweep_parser().parse_known_args(arguments)
+    options, left = parser().parse_known_args(arguments)
     settings = options.settings + [word for word in left if "=" in word and not word.startswith("-")]
-    sweep_parser().parse([options.spec, *(word for word in left if word not in settings)])  # what is left is wrong
-    from paramcount.sweeps import table as render
+    parser().parse([options.spec, *(word for word in left if word not in settings)])  # what is left is wrong
     from paramcount.sweeps.file import RowFile
     from paramcount.sweeps.plot import Plot
     from paramcount.sweeps.result import no_column
     from paramcount.sweeps.sweep import space_of, sweep_parts
+    from paramcount.sweeps.table import USUAL, sheet
     from paramcount.sweeps.walk import Walk
 
     given = dict(map(setting, settings))
     space = space_of(spec_of(options), options.variant, given, options.paired, options.random, options.seed)
     tally, known = Tally(options), Walk(space, None).columns
-    columns = options.columns.split(",") if options.columns else None
+    columns = options.columns
     for name in columns or []:
         if name not in known:
             raise no_column(name, known)
     plot = Plot(options.plot, *axes(options), space.title, bool(options.pareto)) if options.plot else None
     file = RowFile(options.output, columns or known) if options.output else None
     try:
-        with closing(told(sweep_parts(space, dask=options.dask), space.size)) as parts:
+        with closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts:
             for part in parts:
                 kept = tally.add(part)
                 for each in (file, plot):
@@ -127,10 +67,8 @@ def run_sweep(arguments: list[str]) -> int:
     if plot is not None:
         plot.draw(tally.points, tally.invalid, options.where)
     rows = tally.rows()
-    shown = columns or [*rows.variables, *(name for name in used(options, render.USUAL) if name in known)]
-    if len(rows):
-        print(render.table(rows, list(dict.fromkeys(shown))), end="\n\n")
-    print(render.summary(tally.points, tally.kept, len(rows), tally.reasons))
+    shown = columns or [*rows.variables, *(name for name in used(options, USUAL) if name in known)]
+    print(rendered(sheet(rows, list(dict.fromkeys(shown)), tally.tried), options.format))
     if file is not None:
         complain(f"{quote(file.path)} has {grouped(file.count)} rows")
     if plot is not None:
@@ -141,7 +79,7 @@ def run_sweep(arguments: list[str]) -> int:
 
 
 class Tally:
-    """What is kept of a sweep's parts: the best rows, how many there were, and why some are no network."""
+    """What is kept of a sweep's parts: the best rows, how many there were, and why some are not networks."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         if options.pareto and options.sort:
@@ -156,6 +94,12 @@ class Tally:
         self.points, self.kept = 0, 0
         self.reasons: dict[str, int] = {}
         self.found: Any = None
+
+    @property
+    def tried(self) -> Tried:
+        from paramcount.sweeps.table import Tried
+
+        return Tried(self.points, self.kept, self.reasons)
 
     @property
     def invalid(self) -> int:
@@ -185,8 +129,8 @@ class Tally:
         return self.found.take(slice(0, self.top)) if self.front and self.top else self.found
 
 
-def told(parts: Iterator[Sweep], size: int) -> Generator[Sweep, None, None]:
-    """The parts, while a terminal tells once in a second how far they are."""
+def reported(parts: Iterator[Sweep], size: int) -> Generator[Sweep, None, None]:
+    """The parts, while a terminal shows once in a second how far they are."""
     points = 0
     started = last = time.monotonic()
     try:
@@ -199,16 +143,6 @@ def told(parts: Iterator[Sweep], size: int) -> Generator[Sweep, None, None]:
     finally:
         if last > started:
             print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
-
-
-def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
-    """The spec that is named, or that is piped in, once the plugins are loaded."""
-    load_plugins(options)
-    if options.spec != "-":
-        return options.spec
-    from paramcount.language.load import fresh_syntax
-
-    return fresh_syntax(sys.stdin.read(), "<stdin>")
 
 
 def axes(options: argparse.Namespace) -> tuple[str, str]:
@@ -228,23 +162,28 @@ def used(options: argparse.Namespace, usual: tuple[str, ...]) -> Iterator[str]:
         yield from (name.removeprefix("-") for name in (text or "").split(",") if name)
 
 
-def run_solve(arguments: list[str]) -> int:
-    """Print the table of the largest network within the budget, and what comes next."""
-    options = solve_parser().parse(arguments)
-    from paramcount.render import terminal
-    from paramcount.sweeps.solve import solve
-
-    budget = {name: amount(getattr(options, f"max_{name}")) for name in BUDGETS if getattr(options, f"max_{name}")}
-    bounds = {name: number(getattr(options, name)) for name in ("low", "high", "step") if getattr(options, name)}
-    fixed = {name: scalar(values) for name, values in map(setting, options.set)}
-    found = solve(spec_of(options), options.name, budget, options.variant, **bounds, **fixed)
-    lines = [f"{found.report}", ""]
-    for name, most in budget.items():
-        value = getattr(found.report, name)
-        line = f"{found.variable} = {found.value}: {name} {value:,} of at most {most:,.0f}"
-        lines.append(f"{line}; {found.following} has {getattr(found.beyond, name):,}" if found.beyond else line)
-    if not found.monotone:
-        shown = ", ".join(map(str, found.gaps[:5])) + (", ..." if len(found.gaps) > 5 else "")
-        lines.append(f"not monotone: smaller values are over the budget: {shown}")
-    print(terminal.written("\n".join(lines), terminal.encoding()))
-    return 0
+def parser() -> Parser:
+    parser = Parser(
+        prog="paramcount sweep",
+        usage="paramcount sweep SPEC[:VARIANT] NAME=VALUES ... [options]",
+        description="Count every combination of the values of a spec's variables.",
+        epilog=EXAMPLES,
+    )
+    add = parser.add_argument
+    parser.shared("spec")
+    add("settings", metavar="NAME=VALUES", nargs="*", help="the values of a variable")
+    parser.shared("--variant")
+    add("--paired", action="store_true", help="the first values of all variables together, then the second, ...")
+    add("--random", metavar="N", type=at_least_one, help="draw N points instead of taking all")
+    add("--seed", metavar="S", type=int, default=0, help="of the drawing (default 0)")
+    add("--where", metavar="CONDITION", help='keep the rows for which it holds: "params < 5e6 and macs / params > 80"')
+    add("--pareto", metavar="A,B", help="only rows that no other beats in two columns, less is better, of -B more")
+    add("--sort", metavar="COLUMN", help="order the rows, from the largest")
+    add("--ascending", action="store_true", help="order them from the smallest")
+    add("--top", metavar="N", type=at_least_one, help=f"how many rows to show (default {ROWS})")
+    parser.shared("--columns", help="the columns, instead of the usual ones")
+    add("--output", metavar="FILE", help="write all rows to a .csv, .json or .parquet file")
+    add("--plot", metavar="FILE", help="draw params by MACs, or what the rows are chosen by: .svg, .png or .pdf")
+    add("--dask", metavar="ADDRESS", help="count on the workers of a Dask scheduler: tcp://HOST:PORT")
+    parser.shared("--plugin", "--format")
+    return parser

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from paramcount.cli.main import Parser, at_least_one
+from paramcount.cli.options import Parser, check_format
 from paramcount.errors import needs
+from paramcount.render.sheet import rendered
 
 USAGE = 'paramcount trace MODULE:FUNCTION --args "TYPE[SIZES]" ... [options]'
 EXAMPLES = """\
@@ -17,20 +18,11 @@ examples:
 def run(arguments: list[str]) -> int:
     """Trace what the arguments name and print its report."""
     options = parser().parse(arguments)
-    from paramcount.render import terminal
-
+    check_format(options, "depth", "columns", "sort")
     with needs("trace"):
         from paramcount.backend.trace.described import traced
     report = traced(options.function, options.args, options.trips, not options.no_strict)
-    if options.format == "json":
-        from json import dumps
-
-        print(dumps(report.to_dict(), indent=1))
-    else:
-        from paramcount.render.trace import render
-
-        columns = options.columns.split(",") if options.columns else None
-        print(render(report, depth=options.depth, columns=columns, sort=options.sort, colour=terminal.colour()))
+    print(rendered(report.sheet(options.depth, options.columns, options.sort), options.format))
     return 0
 
 
@@ -47,8 +39,6 @@ def parser() -> Parser:
     add("--args", metavar="TYPE[SIZES]", nargs="*", default=[], help="its arguments: float32[8,224,224,3], 10, true")
     add("--trips", metavar="[SCOPE=]N", action="append", default=[], help="how often `while` runs, or `unknown`")
     add("--no-strict", action="store_true", help="show operations without a rule as uncounted")
-    add("--depth", metavar="N", type=at_least_one, help="open N levels of scopes (default: the first with several)")
-    add("--columns", metavar="A,B", help="the table's columns, instead of the usual ones")
-    add("--sort", metavar="COLUMN", help="order the rows, numbers from the largest")
-    add("--format", choices=("table", "json"), default="table", help="table or json (default table)")
+    parser.shared("--depth", help="open N levels of scopes, or `all` (default: the first with several)")
+    parser.shared("--columns", "--sort", "--format")
     return parser

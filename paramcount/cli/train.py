@@ -6,9 +6,12 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from paramcount.cli.main import Parser, at_least_one, complain, load_spec, warn
+from paramcount.cli.count import warn
+from paramcount.cli.main import complain
+from paramcount.cli.options import Parser, at_least_one, load_spec
 from paramcount.errors import ArgumentError, ParamcountError, needs, quote
 from paramcount.render import terminal
+from paramcount.render.sheet import rendered
 
 USAGE = "paramcount train SPEC[:VARIANT] --data PATH [options]"
 EXAMPLES = """\
@@ -51,7 +54,7 @@ def run(arguments: list[str]) -> int:
 
     def tell(epoch: Any) -> None:
         fresh.append(epoch)
-        if first:
+        if first and options.format == "table":
             print(epoch, flush=True)
 
     batches: Any = Batches
@@ -97,7 +100,10 @@ def run(arguments: list[str]) -> int:
         from paramcount.backend.measure.peak import matmul_peak
 
         result = replace(result, peak=matmul_peak())
-    print(terminal.written(str(result), terminal.encoding()))
+    if options.format == "table":  # each epoch was printed as it ended
+        print(terminal.written(str(result), terminal.encoding()))
+    else:
+        print(rendered(result.sheet(), options.format))
     return 0
 
 
@@ -150,16 +156,14 @@ def parser() -> Parser:
         epilog=EXAMPLES,
     )
     add = parser.add_argument
-    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec or a file, and one of its variants")
+    parser.shared("spec")
     add("--data", metavar="PATH", required=True, help="the data set: a folder or a file .npz")
-    add("--variant", metavar="V", help="the variant")
-    add("--set", metavar="NAME=VALUE", action="append", default=[], help="set a variable by hand; may come again")
-    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
-    add("--epochs", metavar="N", type=at_least_one, default=1, help="passes over the data (default 1)")
+    parser.shared("--variant", "--set", "--plugin")
+    add("--epochs", metavar="N", type=at_least_one, default=1, help="how often the data is gone through (default 1)")
     add("--batch", metavar="N", type=at_least_one, default=128, help="examples in a step (default 128)")
     add("--lr", metavar="RATE", type=float, default=0.01, help="the learning rate (default 0.01)")
-    add("--optimizer", choices=("sgd", "momentum", "adam"), default="sgd", help="sgd, momentum or adam (default sgd)")
-    add("--freeze", metavar="PATTERN", action="append", default=[], help="train no rows of this path; may come again")
+    parser.optimizer("sgd")
+    parser.shared("--freeze", "--format")
     add("--seed", metavar="N", type=int, default=0, help="of first values, order and dropout (default 0)")
     add("--no-shuffle", action="store_true", help="take the examples in the order of the data")
     add("--loader", choices=("numpy", "torch"), default="numpy", help="what makes the batches (default numpy)")

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
+from paramcount.numbers.units import BINARY, DECIMAL
 
 RANGE = re.compile(r"([^:]+):([^:]+)(?::([^:]+))?")
-UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+UNITS = {unit: 1000**power for power, unit in enumerate(DECIMAL)}
+UNITS |= {unit: 1024**power for power, unit in enumerate(BINARY)}
 MOST_VALUES = 10_000_000
 
 
@@ -18,7 +20,7 @@ def setting(text: str) -> tuple[str, Any]:
     name, equals, values = text.partition("=")
     name = name.strip()
     if not equals or not name or not values.strip():
-        raise ArgumentError(f"{quote(text)} is no variable with values", hint="write `width=0.35:1.4:0.05`")
+        raise ArgumentError(f"{quote(text)} is not a variable with values", hint="write `width=0.35:1.4:0.05`")
     pieces = [each.strip() for each in between_commas(values)]
     if "" in pieces:
         raise ArgumentError(f"a value is missing in {quote(text)}")
@@ -48,7 +50,7 @@ def spread(text: str, whole: str) -> list[Any]:
 
     parts = [each for each in map(number_or_none, text.split(":")) if each is not None]
     if len(parts) < text.count(":") + 1:
-        raise ArgumentError(f"{quote(text)} is no range of numbers", hint="write `first:last` or `first:last:step`")
+        raise ArgumentError(f"{quote(text)} is not a range of numbers", hint="write `first:last` or `first:last:step`")
     first, last, step = (*parts, 1)[:3]
     if not step or (last - first) / step < 0:
         raise ArgumentError(f"the range {quote(text)} has no values", hint="write `first:last:step`, step towards last")
@@ -88,5 +90,5 @@ def amount(text: str) -> int | float:
     match = re.fullmatch(r"\s*([\d.,]+(?:[eE]\d+)?)\s*([A-Za-z]*)\s*", text)
     value = number_or_none(match[1].replace(",", "")) if match else None
     if match is None or value is None or match[2] not in UNITS:
-        raise ArgumentError(f"{quote(text)} is no budget", hint="write 300M, 5e9 or, of bytes, 14MiB")
+        raise ArgumentError(f"{quote(text)} is not a budget", hint="write 300M, 5e9 or, of bytes, 14MiB")
     return value * UNITS[match[2]]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
-from paramcount.cli.main import Parser, expected, load_spec, warn
+from paramcount.cli.count import ended, expected, warn
+from paramcount.cli.options import Parser, load_spec
 from paramcount.errors import ArgumentError, needs
+from paramcount.render.sheet import rendered
 
 EXAMPLES = """\
 Shapes, parameters and MACs are compared with those of the program that JAX traces, layer by layer, and the count with
@@ -25,7 +25,6 @@ def run(arguments: list[str]) -> int:
         raise ArgumentError("`--freeze` is for training", hint="add `--train`")
     network = load_spec(options)
     from paramcount.cost.count import count
-    from paramcount.render import terminal
 
     with needs("verify"):
         from paramcount.backend.prove.verify import verify
@@ -33,11 +32,8 @@ def run(arguments: list[str]) -> int:
     outcome = verify(network, train=options.train, freeze=options.freeze)
     warn(network)
     status, failure = expected(network, count(network))
-    print(terminal.written(f"{outcome}\n{status}", terminal.encoding()))
-    if failure is not None:
-        sys.stdout.flush()
-        raise failure
-    return 0 if outcome.ok else 1
+    print(rendered(outcome.sheet().saying(status), options.format))
+    return ended(failure) or int(not outcome.ok)
 
 
 def parser() -> Parser:
@@ -47,11 +43,7 @@ def parser() -> Parser:
         description="Build a network in JAX, and compare it with what was counted.",
         epilog=EXAMPLES,
     )
-    add = parser.add_argument
-    add("spec", metavar="SPEC[:VARIANT]", help="a shipped spec, a file or -, and one of its variants")
-    add("--variant", metavar="V", help="the variant")
-    add("--set", metavar="NAME=VALUE", action="append", default=[], help="set a variable by hand; may come again")
-    add("--train", action="store_true", help="compare the MACs of the gradient too")
-    add("--freeze", metavar="PATTERN", action="append", default=[], help="train no rows of this path; may come again")
-    add("--plugin", metavar="FILE.py", action="append", default=[], help="load layers of your own from a file")
+    parser.shared("spec", "--variant", "--set")
+    parser.add_argument("--train", action="store_true", help="compare the MACs of the gradient too")
+    parser.shared("--freeze", "--plugin", "--format")
     return parser

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from paramcount.cli.main import Parser
+from paramcount.cli.options import Parser
 from paramcount.errors import ArgumentError, quote
+from paramcount.render.sheet import rendered
 
 EXAMPLES = """\
 examples:
@@ -18,14 +19,12 @@ examples:
 def run(arguments: list[str]) -> int:
     """Print the shipped specs."""
     options = parser().parse(arguments)
-    from paramcount.cost.zoo import zoo
+    from paramcount.cost.zoo import sheet, zoo
 
     entries = zoo(options.word)
     if not entries:
         raise nothing(options.word)
-    from paramcount.render import zoo as render
-
-    print(render.json(entries) if options.format == "json" else render.table(entries))
+    print(rendered(sheet(entries), options.format))
     return 0
 
 
@@ -46,5 +45,5 @@ def parser() -> Parser:
         epilog=EXAMPLES,
     )
     parser.add_argument("word", metavar="WORD", nargs="?", help="only those with WORD in name:variant or reference")
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="table or json (default table)")
+    parser.shared("--format")
     return parser

@@ -1,85 +1,21 @@
-"""What a network costs: every figure of every row, and their totals."""
+"""Counting a network: its parameters, its work, its memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from paramcount.cost.figures import Counted, Figures, Row, TrainingFigures
-from paramcount.cost.walk import Entry, Place, Walk, rows_of
+from paramcount.cost.figures import Figures
+from paramcount.cost.report import Report
+from paramcount.cost.walk import Place, Walk
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Node
+from paramcount.graph.tree import Graph, Node
+from paramcount.layers.fields import Whole, Word
 from paramcount.layers.layer import Item
-from paramcount.numbers.arithmetic import Column, Size, ceil_div, require
-
-if TYPE_CHECKING:
-    from paramcount.cost.step import TrainStep
-
+from paramcount.numbers.arithmetic import Size, ceil_div
 
 ATTENTION = ("dense", "exact")
-MACS = "MACs of contractions, padded taps count"
-
-
-@dataclass(frozen=True)
-class Report(Counted):
-    """What a network costs: `totals`, also by name (`report.params`), and `rows`, the tree in pre-order.
-
-    `str()` is the table, `to_dict()` the JSON object. Work and activations are those of the whole batch.
-    """
-
-    name: str
-    variant: str | None
-    vars: dict[str, Any]
-    totals: Figures
-    entries: Sequence[Entry] = field(repr=False)
-    batch: Size = 1
-    dtype: str = "float32"
-    step: TrainStep | None = field(default=None, repr=False)
-    attention: str = "dense"
-    kv_cache: Size | None = None  # the tokens
-    kv_cache_bytes: Size | None = None
-
-    @cached_property
-    def rows(self) -> tuple[Row, ...]:
-        return tuple(rows_of(self.entries, self.step))
-
-    @property
-    def figures(self) -> Figures:
-        return self.totals
-
-    @property
-    def training(self) -> TrainingFigures | None:
-        """The totals of training, where that is what was counted."""
-        return None if self.step is None else self.step.totals
-
-    @property
-    def convention(self) -> str:
-        """What the figures mean, in one line."""
-        per = "per example" if type(self.batch) is int and self.batch == 1 else f"batch of {self.batch}"
-        masks = "" if self.attention == "dense" else ", attention counts the pairs that causal and window leave"
-        counted = f"{per}; {MACS}{masks}; FLOPs = 2 × MACs; {self.dtype}"
-        return counted if self.step is None else f"{counted}; {self.step.convention}"
-
-    def __str__(self) -> str:
-        from paramcount.render.table import render
-
-        return render(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as raw integers, ready for JSON."""
-        from paramcount.render.json import to_dict
-
-        return to_dict(self)
-
-    def _repr_html_(self) -> str | None:
-        if any(type(each) is not int for each in self.totals):
-            return None  # a sweep has many tables
-        from paramcount.render.html import render
-
-        return render(self)
 
 
 def count(
@@ -100,9 +36,9 @@ def count(
     Figures are those of inference and of one example; `batch` multiplies work and activations, `dtype` is that of
     the parameters' bytes. What only exists in training counts with its parameters and does no work.
 
-    With `train`, they are those of one step of training, which adds the backward MACs, the loss and the `optimizer`
-    (sgd, momentum or adam). `freeze` are patterns of the paths of rows that are not trained; with `remat`, each pass
-    of a loop is computed again for its gradient.
+    With `train`, they are those of one step of training, which adds the backward MACs, the loss and the `optimizer`,
+    a name of `paramcount.cost.optimizers`. `freeze` are patterns of the paths of rows that are not trained; with
+    `remat`, each iteration of a loop is computed again for its gradient.
 
     With `attention="exact"`, causal and windowed attention counts the pairs that are not hidden. `kv_cache` is a number
     of tokens whose keys and values are kept: `report.kv_cache_bytes`, in the same dtype, for the whole batch. Raises
@@ -115,65 +51,70 @@ def count(
     >>> count(Conv(out=32, kernel=3, stride=2), (224, 224, 3), train=True).backward_macs  # of the kernel
     10838016
     """
-    if isinstance(network, Network):
-        if input is not None:
-            raise ArgumentError("a network has its own input", hint="leave `input` out")
-    elif isinstance(network, (Item, list, tuple)):
-        if input is None:
-            raise ArgumentError("layers are counted on an input", hint="count(layers, (224, 224, 3))")
-        network = Network(network if isinstance(network, (list, tuple)) else [network], input=input)
-    else:
-        raise ArgumentError(
-            f"{quote(repr(network))} is not a network",
-            hint="give what `load` returns, a Network, or layers and an input",
-        )
-    if type(batch) is bool or not (isinstance(batch, (int, Column)) or hasattr(batch, "dtype")):
-        raise ArgumentError(f"batch must be a whole number, not {quote(batch)}", argument="batch")
-    require(batch >= 1, "batch must be at least 1, not {}", batch, argument="batch")
-    if isinstance(freeze, str) or not isinstance(freeze, Iterable) or not all(isinstance(each, str) for each in freeze):
-        raise ArgumentError("freeze is a list of patterns", hint='freeze=["stage0"]', argument="freeze")
-    if not train and (freeze or remat or optimizer):
-        raise ArgumentError("freezing, recomputing and optimizers are of training", hint="train=True, or `--train`")
-    if train:
-        from paramcount.graph.freeze import training_graph
-
-    if attention not in ATTENTION:
-        raise ArgumentError(f"attention is dense or exact, not {quote(attention)}", argument="attention")
-    if kv_cache is not None and train:
-        raise ArgumentError("a cache of keys and values is of inference", hint="count it without `train`")
-    if kv_cache is not None and (type(kv_cache) is bool or not isinstance(kv_cache, (int, Column)) or kv_cache < 1):
-        raise ArgumentError(f"kv_cache is a number of tokens, not {quote(kv_cache)}", argument="kv_cache")
-    graph = training_graph(network, freeze) if train else network.graph()
-    if attention == "exact":
-        graph = graph if freeze else network.expand(train)  # one that nobody else has
-        for element in graph.below():
-            if isinstance(element, Node):
-                element.exact = True
+    network = network_of(network, input)
+    batch = how_many("batch", batch)
+    Word(*ATTENTION)("attention", attention)
+    check_training(train, freeze, bool(freeze or remat or optimizer), kv_cache)
+    graph = graph_of(network, train, freeze, attention)
     walk = Walk(dtype)
     walk.children(graph.children, "", "", Place(work=batch), 1)
-    totals = Figures.total([entry.figures for entry in walk.entries if entry.figures is not None])
-    step = None
+    leaves = [(entry.element, entry.figures) for entry in walk.entries if entry.figures is not None]
+    totals = Figures.total([figures for _, figures in leaves])
+    step = cache = None
     if train:
         from paramcount.cost.step import step_of
 
-        leaves = {entry.element: entry.figures for entry in walk.entries if entry.figures is not None}
-        step = step_of(graph, leaves, batch, remat, optimizer or "sgd")
-    cache = None
+        step = step_of(graph, dict(leaves), batch, remat, optimizer or "sgd")
     if kv_cache is not None:
         from paramcount.cost.kv_cache import kept
 
+        kv_cache = how_many("kv_cache", kv_cache)
         cache = ceil_div(kept(graph, walk.entries, kv_cache, batch) * walk.bits, 8)
-    variant, values = getattr(network, "variant", None), getattr(network, "vars", {})
-    return Report(
-        network.name,
-        variant,
-        dict(values),
-        totals,
-        walk.entries,
-        batch,
-        dtype,
-        step,
-        attention,
-        kv_cache,
-        cache,
-    )
+    variant, values = getattr(network, "variant", None), dict(getattr(network, "vars", {}))
+    return Report(network.name, variant, values, totals, walk.entries, batch, dtype, step, attention, kv_cache, cache)
+
+
+def how_many(name: str, value: Any) -> Size:
+    """A whole number of at least 1 that is also written as one; raises ArgumentError for 2.0, as for all others."""
+    if isinstance(value, float):
+        raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
+    return Whole()(name, value)
+
+
+def network_of(network: Any, input: Any) -> Network:
+    """A network, or the one that items make on an input; raises ArgumentError for anything else."""
+    if isinstance(network, Network):
+        if input is not None:
+            raise ArgumentError("a network has its own input", hint="leave `input` out")
+        return network
+    if not isinstance(network, (Item, list, tuple)):
+        hint = "give what `load` returns, a Network, or layers and an input"
+        raise ArgumentError(f"{quote(repr(network))} is not a network", hint=hint)
+    if input is None:
+        raise ArgumentError("layers are counted on an input", hint="count(layers, (224, 224, 3))")
+    return Network(network if isinstance(network, (list, tuple)) else [network], input=input)
+
+
+def check_training(train: bool, freeze: Any, asked: bool, kv_cache: Any) -> None:
+    """Raises ArgumentError for what only a count of training has in another, and the other way round."""
+    if isinstance(freeze, str) or not isinstance(freeze, Iterable) or not all(isinstance(each, str) for each in freeze):
+        raise ArgumentError("freeze is a list of patterns", hint='freeze=["stage0"]', argument="freeze")
+    if asked and not train:
+        raise ArgumentError("freezing, recomputing and optimizers are of training", hint="train=True, or `--train`")
+    if train and kv_cache is not None:
+        raise ArgumentError("a cache of keys and values is of inference", hint="count it without `train`")
+
+
+def graph_of(network: Network, train: bool, freeze: Sequence[str], attention: str) -> Graph:
+    """The tree that is walked: for training or for inference, with all pairs of attention or without the hidden."""
+    if train and freeze:
+        from paramcount.graph.freeze import training_graph
+
+        graph = training_graph(network, freeze)
+    else:  # where nodes are marked, a graph of its own
+        graph = network.graph(training=train) if attention == "dense" else network.expand(train)
+    if attention == "exact":
+        for element in graph.below():
+            if isinstance(element, Node):
+                element.exact = True
+    return graph

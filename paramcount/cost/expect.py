@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paramcount.cost.count import Report, count
+from paramcount.cost.count import count
+from paramcount.cost.report import Report
 from paramcount.errors import CheckError, quote
 from paramcount.numbers.units import grouped
 

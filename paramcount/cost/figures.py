@@ -1,21 +1,39 @@
-"""The figures of a network's parts: every count by its name, and the rows that carry them."""
+"""The figures of a network's parts: every count by its name, how each is shown, and the rows that carry them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import attrgetter
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from paramcount.errors import ArgumentError
+from paramcount.errors import ArgumentError, quote
 from paramcount.layers.layer import Shape
 from paramcount.numbers.arithmetic import Size
+from paramcount.numbers.units import binary, decimal, grouped
+
+
+def total(kind: Any, parts: Sequence[Any]) -> Any:
+    """The sum of figures of one kind, each by itself; where one of the parts is unknown, the sum is.
+
+    >>> Figures.total([Figures(params=2, macs=3), Figures(params=5, macs=None)])[:1], Figures.total([]).params
+    ((7,), 0)
+    """
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return kind()
+    try:
+        return kind._make(map(sum, zip(*parts, strict=True)))
+    except TypeError:
+        columns = zip(*parts, strict=True)
+        return kind._make(None if any(each is None for each in column) else sum(column) for column in columns)
 
 
 class Figures(NamedTuple):
     """Exact counts of one row or of the whole. The first eight are tensors' elements, then work, then memory.
 
     `weights` are kernels and tables together, the bias-free count; `tables` are embeddings, positions and scales
-    alone. `params` are all but `buffers`. `active_params` has the chosen experts in place of all of them.
+    alone. `params` are all but `buffers`. `active_params` has the chosen experts in place of all of them. None is a
+    figure that is not known.
     """
 
     params: Size = 0
@@ -32,16 +50,7 @@ class Figures(NamedTuple):
     activations: Size = 0
     param_bytes: Size = 0
 
-    @staticmethod
-    def total(parts: Sequence[Figures]) -> Figures:
-        """The sum of figures, each for itself.
-
-        >>> Figures.total([Figures(params=2, macs=3), Figures(params=5)]).params
-        7
-        """
-        if len(parts) == 1:
-            return parts[0]
-        return Figures(*map(sum, zip(*parts, strict=True))) if parts else Figures()
+    total = classmethod(total)
 
 
 class TrainingFigures(NamedTuple):
@@ -56,31 +65,70 @@ class TrainingFigures(NamedTuple):
     train_flops: Size = 0
     optimizer_elementwise: Size = 0
 
-    @staticmethod
-    def total(parts: Sequence[TrainingFigures]) -> TrainingFigures:
-        """The sum of figures, each for itself."""
-        return TrainingFigures(*map(sum, zip(*parts, strict=True))) if parts else TrainingFigures()
+    total = classmethod(total)
+
+
+class Phases(NamedTuple):
+    """The MACs of a traced row or function by what they are for, whose sum is `macs`."""
+
+    forward_macs: Size = 0
+    backward_macs: Size = 0
+    recomputed_macs: Size = 0
+
+    total = classmethod(total)
+
+
+class Figure(NamedTuple):
+    """How a figure is shown: the title of its column, its name below a table and in a plot, and how it is written."""
+
+    title: str
+    label: str
+    axis: str
+    write: Callable[[int], str]
+
+    @property
+    def unit(self) -> Callable[[int], str]:
+        """How a total is written in its unit."""
+        return binary if self.write is binary else decimal
+
+
+FIGURES = {
+    "params": Figure("params", "params", "parameters", grouped),
+    "trainable": Figure("trainable", "trainable", "trainable parameters", grouped),
+    "weights": Figure("weights", "weights (bias-free)", "weights, without biases and norms", grouped),
+    "tables": Figure("tables", "  of which tables", "parameters of tables", grouped),
+    "biases": Figure("biases", "biases", "biases", grouped),
+    "norms": Figure("norms", "norms", "parameters of norms", grouped),
+    "buffers": Figure("buffers", "buffers", "elements of buffers", grouped),
+    "active_params": Figure("active", "  active for one token", "active parameters", grouped),
+    "macs": Figure("MACs", "MACs", "MACs per example", decimal),
+    "flops": Figure("FLOPs", "FLOPs", "FLOPs per example", decimal),
+    "elementwise": Figure("elementwise", "elementwise operations", "elementwise operations per example", decimal),
+    "activations": Figure("activations", "activations", "elements of activations per example", decimal),
+    "param_bytes": Figure("bytes", "bytes of the parameters", "bytes of the parameters", binary),
+    "forward_macs": Figure("forward", "  forward", "forward MACs", decimal),
+    "backward_macs": Figure("backward", "backward MACs", "backward MACs", decimal),
+    "recomputed_macs": Figure("recomputed", "recomputed MACs", "recomputed MACs", decimal),
+    "train_macs": Figure("step", "MACs of a step", "MACs of a step", decimal),
+    "train_flops": Figure("step FLOPs", "FLOPs of a step", "FLOPs of a step", decimal),
+    "optimizer_elementwise": Figure("optimizer", "elementwise: {}", "operations of the optimizer", decimal),
+}
 
 
 def figure(name: str) -> Any:
-    """A property for one of the figures."""
-    return property(attrgetter(f"figures.{name}"))
+    """A property for one of the figures; raises ArgumentError where it is not known."""
 
-
-def training_figure(name: str) -> Any:
-    """A property for one of the figures of training; raises ArgumentError where a count is not of training."""
-
-    def get(counted: Any) -> Size:
-        if counted.training is None:
-            message = f"{name} is a figure of training, and this was counted for inference"
-            raise ArgumentError(message, hint="count(..., train=True), or `--train`")
-        return getattr(counted.training, name)
+    def get(figured: Figured) -> Size:
+        found = figured.get(name)
+        if found is None:
+            raise figured.unknown(name)
+        return found
 
     return property(get)
 
 
-class Counted:
-    """What has figures also has each by its name."""
+class Figured:
+    """What has figures also has each by its name, and raises ArgumentError for one that is not known."""
 
     __slots__ = ()
 
@@ -98,11 +146,37 @@ class Counted:
     activations = figure("activations")
     param_bytes = figure("param_bytes")
 
-    backward_macs = training_figure("backward_macs")
-    recomputed_macs = training_figure("recomputed_macs")
-    train_macs = training_figure("train_macs")
-    train_flops = training_figure("train_flops")
-    optimizer_elementwise = training_figure("optimizer_elementwise")
+    forward_macs = figure("forward_macs")
+    backward_macs = figure("backward_macs")
+    recomputed_macs = figure("recomputed_macs")
+    train_macs = figure("train_macs")
+    train_flops = figure("train_flops")
+    optimizer_elementwise = figure("optimizer_elementwise")
+
+    def get(self, name: str) -> Size | None:
+        """A figure by its name, or None where it is not known.
+
+        >>> from paramcount.cost.count import count
+        >>> from paramcount.layers.dense import Dense
+        >>> report = count(Dense(10), 784)
+        >>> report.get("params"), report.get("backward_macs")
+        (7850, None)
+        """
+        owner: Any = self
+        found = getattr(owner.figures, name, None)
+        return getattr(owner.training, name, None) if found is None else found
+
+    def unknown(self, name: str) -> ArgumentError:
+        """The error for a figure that is not known."""
+        owner: Any = self
+        if owner.training is None and name in TrainingFigures._fields:
+            message = f"{name} is a figure of training, and this was counted for inference"
+            return ArgumentError(message, hint="count(..., train=True), or `--train`")
+        return ArgumentError(f"{quote(name)} is not known here", hint=self.reason(name))
+
+    def reason(self, name: str) -> str:
+        """Why a figure is not known, for the hint of an error."""
+        return f"`report.{name}` says why"
 
 
 class RowFields(NamedTuple):
@@ -110,7 +184,7 @@ class RowFields(NamedTuple):
 
     path: str
     kind: str
-    element: Any  # of the tree
+    setting: str  # the arguments in brief: `3×3/2`
     output_shape: Shape | None
     repeat: int
     depth: int
@@ -118,22 +192,17 @@ class RowFields(NamedTuple):
     leaf: bool
     training_only: bool
     figures: Figures
-    stem: str
-    indices: tuple[int, ...]
-    training: TrainingFigures | None = None
+    stem: str = ""
+    indices: tuple[int, ...] = ()
+    training: TrainingFigures | Phases | None = None
 
 
-class Row(RowFields, Counted):
-    """One element of the network: a leaf, or a group whose figures are the sum of the rows below it.
+class Row(RowFields, Figured):
+    """One element of what was counted: a leaf, or a group whose figures are the sum of the rows below it.
 
-    The figures are those of all `repeat` passes that the row stands for. `depth` is 1 for the outermost rows;
-    `indices` are the passes of the innermost loop around it that the row itself stands for, and `stem` is
-    its path without them.
+    The figures are those of all `repeat` iterations that the row stands for. `depth` is 1 for the outermost rows;
+    `indices` are the iterations of the innermost loop around it that the row itself stands for, and `stem` is
+    its path without them. `training` holds what a step of training adds, or the phases of what was traced.
     """
 
     __slots__ = ()
-
-    @property
-    def setting(self) -> str:
-        """The arguments in brief: `3×3/2`."""
-        return self.element.setting

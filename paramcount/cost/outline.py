@@ -1,11 +1,11 @@
-"""Which rows a table shows: the tree down to a depth, with equal passes of a loop in one row."""
+"""Which rows a table shows: the tree down to a depth, with equal iterations of a loop in one row."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
-from paramcount.cost.figures import Figures, Row, TrainingFigures
+from paramcount.cost.figures import Figures, Row
 from paramcount.graph.tree import indices_label
 
 
@@ -52,9 +52,9 @@ def nested(rows: Sequence[Row]) -> list[Branch]:
 
 
 def merged(branches: list[Branch]) -> list[Branch]:
-    """The same tree, in which the passes of a loop that show the same stand in one row.
+    """The same tree, in which the iterations of a loop that show the same stand in one row.
 
-    The graph keeps passes apart that hand different values to the outside; here only what is shown matters.
+    The graph keeps iterations apart that hand different values to the outside; here only what is shown matters.
     """
     alike: dict[Hashable, list[Branch]] = {}
     for position, branch in enumerate(branches):
@@ -79,12 +79,12 @@ def looks(branch: Branch) -> Hashable:
 def together(same: list[Branch], path: str) -> Branch:
     """Branches that look the same as one that stands for them all."""
     first = same[0]
-    training = [branch.row.training for branch in same if branch.row.training]
+    training = [branch.row.training for branch in same if branch.row.training is not None]
     row = first.row._replace(
         path=path,
         repeat=sum(branch.row.repeat for branch in same),
         figures=Figures.total([branch.row.figures for branch in same]),
-        training=TrainingFigures.total(training) if training else None,
+        training=type(training[0]).total(training) if training else None,
     )
     below = zip(*[branch.below for branch in same], strict=True)
     return Branch(row, [together(list(each), path + each[0].row.path.removeprefix(first.row.path)) for each in below])

@@ -1,63 +1,49 @@
-"""The report of a traced function: rows by scope, with the passes of training apart."""
+"""What `trace` gives: the work of a traced function by scope, with the phases of training apart."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-from paramcount.cost.count import Report
-from paramcount.cost.figures import Row
+from paramcount.cost.counted import Counted
+from paramcount.cost.figures import FIGURES, Figures, Phases, Row
+from paramcount.cost.report import USUAL
 
 REST = "(rest)"  # the name of what stands in a scope and in none of the scopes inside it
 
 
-class Passes(NamedTuple):
-    """The MACs of one row by pass, in the place of a row's element, which is asked for its setting."""
-
-    forward: int = 0
-    backward: int = 0
-    recomputed: int = 0
-
-    @property
-    def setting(self) -> str:
-        return ""
-
-
-NO_WORK = Passes()
-
-
-class TracedRow(Row):
-    """A scope, or the work in it beside its inner scopes. `repeat` is how many times loops run it."""
-
-    __slots__ = ()
-
-    forward_macs = property(attrgetter("element.forward"))
-    backward_macs = property(attrgetter("element.backward"))
-    recomputed_macs = property(attrgetter("element.recomputed"))
-
-
 @dataclass(frozen=True)
-class Trace(Report):
+class Trace(Counted):
     """What a traced function costs. `macs` are `forward_macs` + `backward_macs` + `recomputed_macs`.
 
     All are forward in a function without gradients; recomputed is what `jax.checkpoint` does again. `uncounted` says
-    what could not be counted and is in no figure.
+    what could not be counted and is in no figure. `repeat` of a row is how many times loops run it.
     """
 
-    entries: Sequence[TracedRow] = field(repr=False)  # type: ignore[assignment]
-    passes: Passes = NO_WORK
+    name: str
+    totals: Figures
+    entries: tuple[Row, ...] = field(repr=False)
+    phases: Phases
     uncounted: tuple[str, ...] = ()
+    variant: str | None = None
+    vars: dict[str, Any] = field(default_factory=dict)
 
-    @cached_property
-    def rows(self) -> tuple[TracedRow, ...]:  # type: ignore[override]
-        return tuple(self.entries)
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return self.entries
 
-    forward_macs = property(attrgetter("passes.forward"))
-    backward_macs = property(attrgetter("passes.backward"))
-    recomputed_macs = property(attrgetter("passes.recomputed"))
+    @property
+    def basis(self) -> str:
+        return "as traced"
+
+    @property
+    def extra(self) -> Sequence[str]:
+        return Phases._fields
+
+    @property
+    def training(self) -> Phases:
+        return self.phases
 
     @property
     def model_macs(self) -> int:
@@ -66,27 +52,48 @@ class Trace(Report):
 
     @property
     def convention(self) -> str:
-        """What the figures mean, in one line."""
-        line = "as traced; MACs of contractions, padded taps count; FLOPs = 2 × MACs; elementwise apart"
+        line = f"{self.basis}; MACs of contractions, padded taps count; FLOPs = 2 × MACs; elementwise apart"
         if self.uncounted:
             line += f"; NOT counted: {len(self.uncounted)} operation{'s' if len(self.uncounted) > 1 else ''}"
         return line
 
-    def __str__(self) -> str:
-        from paramcount.render.trace import render
+    @property
+    def notes(self) -> Sequence[str]:
+        return [f"not counted: {each}" for each in self.uncounted]
 
-        return render(self)
+    @property
+    def usual(self) -> Sequence[str]:
+        """The usual columns: those of parameters and of phases only where there are any."""
+        left_out = {"setting", "weights"} | (set() if self.totals.params or self.totals.buffers else {"params"})
+        names = [name for name in USUAL if name not in left_out]
+        at = names.index("macs") + 1
+        return (*names[:at], *self.shown_phases, *names[at:])
+
+    @property
+    def shown_phases(self) -> list[str]:
+        """The phases that there are, if there is more than the forward one."""
+        found = [name for name, macs in self.phases._asdict().items() if macs]
+        return [] if found == ["forward_macs"] else found
+
+    @property
+    def levels(self) -> int:
+        """The outermost level on which there is more than one row, or the innermost of all."""
+        deepest = max((row.depth for row in self.rows), default=1)
+        named = [row.depth for row in self.rows if not row.path.endswith(REST)]
+        return next((level for level in range(1, deepest) if named.count(level) > 1), deepest)
+
+    def reason(self, name: str) -> str:
+        if name in ("params", "weights", "biases", "norms", "buffers", "param_bytes"):
+            return "say which arrays are parameters: trace(function, params, x, params=params)"
+        return "a traced program does not say it"
+
+    def statement(self) -> list[tuple[str, int | None, Any]]:
+        macs = "MACs counted" if self.uncounted else "MACs"
+        lines = [(macs, "macs"), *[(f"  {FIGURES[name].title}", name) for name in self.shown_phases]]
+        lines += [(FIGURES[name].label, name) for name in ("flops", "elementwise")]
+        lines += [(FIGURES[name].label, name) for name in ("params", "param_bytes") if self.totals.params]
+        lines += [(FIGURES[name].label, name) for name in ("buffers",) if self.totals.buffers]
+        return [(label, self.get(name), FIGURES[name].unit) for label, name in lines]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as raw integers, ready for JSON."""
-        from paramcount.render.json import to_dict
-
-        found = to_dict(self)
-        for values, row in zip(found["rows"], self.rows, strict=True):
-            values.update(by_pass(row.element), note=row.note)
-        found["totals"].update(by_pass(self.passes))
-        return found | {"uncounted": list(self.uncounted)}
-
-
-def by_pass(passes: Passes) -> dict[str, int]:
-    return {f"{name}_macs": getattr(passes, name) for name in ("forward", "backward", "recomputed")}
+        return super().to_dict() | {"uncounted": list(self.uncounted)}

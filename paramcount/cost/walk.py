@@ -190,7 +190,7 @@ def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row
             Row(
                 path=path,
                 kind=kind,
-                element=element,
+                setting=element.setting,
                 output_shape=shape,
                 repeat=place.repeat,
                 depth=depth,

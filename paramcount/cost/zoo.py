@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from paramcount.cost.count import MACS, count
+from paramcount.cost.count import count
+from paramcount.cost.figures import FIGURES
+from paramcount.cost.report import MACS
 from paramcount.language.load import shipped_networks
+from paramcount.render.sheet import SCHEMA, Heading, Sheet
 
 CONVENTION = f"per example; {MACS}; params without buffers"
 
@@ -44,3 +48,20 @@ def zoo(word: str | None = None) -> list[Shipped]:
             figures = (report.params, report.weights, report.buffers, report.macs)
             entries.append(Shipped(name, network.variant, *figures, network.source, network.reference))
     return entries
+
+
+def sheet(entries: Sequence[Shipped]) -> Sheet:
+    """A line for each entry, and what the figures mean."""
+    headings = [
+        Heading("name", "name", wide=14, cut=True),
+        Heading("variant", "variant", wide=16, cut=True),
+        *[
+            Heading(name, FIGURES[name].title, FIGURES[name].write, right=True, drop=drop)
+            for name, drop in (("params", 6), ("weights", 4), ("buffers", 3), ("macs", 5))
+        ],
+        Heading("reference", "reference", drop=2, wide=28, cut=True),
+        Heading("source", "source", drop=1),
+    ]
+    rows = [[getattr(entry, each.name) for each in headings] for entry in entries]
+    data = {"schema": SCHEMA, "convention": CONVENTION, "specs": [entry._asdict() for entry in entries]}
+    return Sheet("", headings, rows, (), (CONVENTION,), lambda: data)

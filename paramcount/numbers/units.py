@@ -33,7 +33,10 @@ BITS = {
 
 
 SHORT = {"fp64": "float64", "fp32": "float32", "float": "float32", "fp16": "float16", "half": "float16"}
-SHORT |= {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "fp8": "float8", "double": "float64"}
+SHORT |= {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "fp8": "float8"}
+SHORT |= {"double": "float64", "c64": "complex64", "c128": "complex128", "pred": "bool"}
+SHORT |= {f"{letter}{bits}": f"int{bits}" for letter in "is" for bits in (4, 8, 16, 32)} | {"i64": "int64"}
+SHORT |= {f"u{bits}": f"uint{bits}" for bits in (4, 8, 16, 32)}
 
 
 def decimal(n: int) -> str:
@@ -52,6 +55,23 @@ def binary(n: int) -> str:
     ('97.5 MiB', '512 B')
     """
     return scaled(n, 1024, BINARY)
+
+
+def duration(seconds: float) -> str:
+    """A time to three digits.
+
+    >>> duration(0.0123), duration(2.5)
+    ('12.3 ms', '2.50 s')
+    """
+    for unit, size in (("s", 1), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{digits(seconds / size)} {unit}"
+    return f"{digits(seconds / 1e-6)} µs"
+
+
+def digits(value: float) -> str:
+    """A number to three digits."""
+    return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
 
 
 def grouped(n: int) -> str:

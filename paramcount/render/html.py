@@ -1,48 +1,38 @@
-"""A report as a small HTML table, for notebooks."""
+"""A sheet as a small HTML table, for notebooks."""
 
 from __future__ import annotations
 
-from paramcount.cost.count import Report
-from paramcount.cost.outline import outline
+from typing import Any
+
 from paramcount.errors import printable
-from paramcount.numbers.units import grouped
-from paramcount.render.table import WITH_TRAINING, percent
-
-COLUMNS = ("kind", "setting", "output", "repeat", "params", "weights")
+from paramcount.numbers.units import binary, decimal, grouped
+from paramcount.render.sheet import Heading, Sheet
 
 
-def render(report: Report) -> str:
-    """The outermost rows, the totals, and the convention; every name is escaped."""
+def render(sheet: Sheet) -> str:
+    """The rows, the totals, and the lines below; every text is escaped, and counts have all their digits."""
     from html import escape
 
     def line(tag: str, cells: list[str]) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(printable(cell))}</{tag}>" for cell in cells) + "</tr>"
 
-    of_step = ("backward_macs", "train_macs") if report.training else ()
-    titles = ["layer", *[WITH_TRAINING[name].title for name in (*COLUMNS, "macs", *of_step)], "share"]
-    rows = [
-        line(
-            "td",
-            [
-                label,
-                *[WITH_TRAINING[name].text(row, report.totals) for name in COLUMNS],
-                *[grouped(getattr(row, name)) for name in ("macs", *of_step)],
-                percent(row.macs, report.macs),
-            ],
-        )
-        for label, row in outline(report.rows)
-    ]
-    work = [grouped(getattr(report, name)) for name in ("macs", *of_step)]
-    totals = ["total", "", "", "", "", grouped(report.params), grouped(report.weights), *work, ""]
+    def cell(heading: Heading, value: Any) -> str:
+        exact = heading.write in (decimal, binary) and type(value) is int
+        return grouped(value) if exact else heading.text(value)
+
+    values = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.headings)
+    shown = [(heading, each) for heading, each in zip(sheet.headings, values, strict=True) if not heading.colour]
+    columns = [(heading.title, [cell(heading, value) for value in each]) for heading, each in shown]
+    totals = [line("th", [label.strip(), "–" if n is None else grouped(n)]) for label, n, _ in sheet.totals]
     return "\n".join(
         [
             "<table>",
-            f"<caption>{escape(printable(report.name))}: {escape(report.convention)}</caption>",
-            f"<thead>{line('th', titles)}</thead>",
+            f"<caption>{escape(': '.join(filter(None, (printable(sheet.title), ' '.join(sheet.below)))))}</caption>",
+            f"<thead>{line('th', [title for title, _ in columns])}</thead>",
             "<tbody>",
-            *rows,
+            *[line("td", list(row)) for row in zip(*(texts for _, texts in columns), strict=True)],
             "</tbody>",
-            f"<tfoot>{line('th', totals)}</tfoot>",
+            f"<tfoot>{''.join(totals)}</tfoot>",
             "</table>",
         ]
     )

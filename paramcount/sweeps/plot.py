@@ -8,26 +8,12 @@ from io import BytesIO
 from textwrap import wrap
 from typing import Any
 
+from paramcount.cost.figures import FIGURES
 from paramcount.errors import ArgumentError, needs, printable, quote
 from paramcount.numbers.units import grouped
 from paramcount.sweeps.result import Sweep, joined
 
 METADATA = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}  # no date
-LABELS = {
-    "params": "parameters",
-    "trainable": "trainable parameters",
-    "weights": "weights, without biases and norms",
-    "tables": "parameters of tables",
-    "biases": "biases",
-    "norms": "parameters of norms",
-    "buffers": "elements of buffers",
-    "active_params": "active parameters",
-    "macs": "MACs per example",
-    "flops": "FLOPs per example",
-    "elementwise": "elementwise operations per example",
-    "activations": "elements of activations per example",
-    "param_bytes": "bytes of the parameters",
-}
 MOST = 2**18  # points held at most; beyond, points that overlap are held once
 THINNED = 2**16  # points at most that are left then
 CELLS = 2**11  # across the plot, at first: several for each of its pixels
@@ -94,8 +80,8 @@ class Plot:
         names = [name.removeprefix("-") for name in self.signed]
         scales = zip((axes.xaxis, axes.yaxis), names, (self.cloud.x, self.cloud.y), strict=True)
         for axis, name, values in scales:
-            scale(axis, values, name in LABELS)
-            axis.set_label_text(LABELS.get(name, name), parse_math=False)
+            scale(axis, values, name in FIGURES)
+            axis.set_label_text(FIGURES[name].axis if name in FIGURES else name, parse_math=False)
         color, many = "#8da2bd", len(self.cloud.x) > VECTORS
         points = self.cloud.x, self.cloud.y
         axes.scatter(

@@ -85,7 +85,7 @@ class Sweep:
         return -self.column(name[1:]) if name.startswith("-") else self.column(name)
 
     def column(self, name: str) -> Any:
-        """A column's values; raises ArgumentError for one that there is not, or that holds no numbers."""
+        """A column's values; raises ArgumentError for one that does not exist or does not hold numbers."""
         values = self.columns.get(name)
         if values is None or values.dtype.kind not in "if":
             raise no_column(name, [name for name, each in self.columns.items() if each.dtype.kind in "if"])
@@ -105,7 +105,7 @@ class Sweep:
         return {name: value.item() if hasattr(value, "item") else value for name, value in found.items()}
 
     def error(self, row: int) -> str | None:
-        """Why a row is no valid network, or None: the row counted by itself."""
+        """Why a row is not a valid network, or None: the row counted by itself."""
         try:
             count(self.space.network(self.space.indices(self.point(row))))
         except ParamcountError as error:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from paramcount.cost.count import Report, count
+from paramcount.cost.count import count
 from paramcount.cost.figures import Figures
+from paramcount.cost.report import Report
 from paramcount.errors import ArgumentError, ParamcountError, quote
 from paramcount.language.language import SpecSyntax
+from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.sweeps.result import joined, no_column
 from paramcount.sweeps.space import Space
 from paramcount.sweeps.sweep import space_of, sweep_parts
@@ -23,6 +25,7 @@ class Solution(NamedTuple):
 
     `following` is the next value that gives a valid network, which is over the budget, and `beyond` its figures; None
     if there is none up to `high`. `gaps` are smaller values over the budget: there the figures do not grow steadily.
+    `at_most` is the budget.
     """
 
     variable: str
@@ -31,10 +34,36 @@ class Solution(NamedTuple):
     following: Any
     beyond: Figures | None
     gaps: list[Any]
+    at_most: Mapping[str, float] = {}
 
     @property
     def monotone(self) -> bool:
         return not self.gaps
+
+    def sheet(self) -> Sheet:
+        """The report's sheet, and below it what each budget leaves."""
+        lines = []
+        for name, most in self.at_most.items():
+            line = f"{self.variable} = {self.value}: {name} {getattr(self.report, name):,} of at most {most:,.0f}"
+            lines.append(f"{line}; {self.following} has {getattr(self.beyond, name):,}" if self.beyond else line)
+        if not self.monotone:
+            shown = ", ".join(map(str, self.gaps[:5])) + (", ..." if len(self.gaps) > 5 else "")
+            lines.append(f"not monotone: smaller values are over the budget: {shown}")
+        sheet = self.report.sheet()
+        return sheet._replace(below=(*sheet.below, "", *lines), data=self.to_dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, ready for JSON; the report under `report`."""
+        return {
+            "schema": SCHEMA,
+            "variable": self.variable,
+            "value": self.value,
+            "at_most": dict(self.at_most),
+            "following": self.following,
+            "beyond": None if self.beyond is None else self.beyond._asdict(),
+            "gaps": self.gaps,
+            "report": self.report.to_dict(),
+        }
 
 
 def solve(
@@ -89,7 +118,8 @@ def solve(
     following = best + 1 + later[0] if later else None
     beyond = None if following is None else Figures(*(int(found.columns[name][following]) for name in Figures._fields))
     report = count(space.network({variable: values[best]}))
-    return Solution(variable, values[best], report, None if following is None else values[following], beyond, gaps)
+    after = None if following is None else values[following]
+    return Solution(variable, values[best], report, after, beyond, gaps, dict(at_most))
 
 
 def upper(space: Space, variable: str, at_most: Mapping[str, float], value: Any, step: Any) -> Any:

@@ -1,43 +1,69 @@
-"""Rows of a sweep as a table that fits the terminal."""
+"""The rows of a sweep that are shown, and what is said of all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from paramcount.cost.count import MACS
+from paramcount.cost.report import MACS
 from paramcount.numbers.units import grouped
-from paramcount.render import terminal
-from paramcount.render.columns import aligned, fit, wrapped
+from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.sweeps.result import Sweep
 
 USUAL = ("params", "macs", "activations")
+CONVENTION = f"per example; {MACS}; FLOPs = 2 × MACs"
+MOST_REASONS = 3
 
 
-def table(found: Sweep, columns: Sequence[str], width: int | None = None, encoding: str | None = None) -> str:
-    """A line for each row, of the columns named."""
-    encoding, width = encoding or terminal.encoding(), width or terminal.width()
-    cells = {
-        name: [terminal.written(shown(value), encoding) for value in found.columns[name].tolist()] for name in columns
-    }
+class Tried(NamedTuple):
+    """How many variants there were, how many of them were kept, and why others are not networks, how often each."""
+
+    points: int
+    kept: int
+    reasons: dict[str, int]
+
+
+def sheet(found: Sweep, columns: Sequence[str], tried: Tried, dtype: str = "float32") -> Sheet:
+    """A line for each row, of the columns named, and a summary of all variants."""
     entries = [name for name in reversed(columns) if "[" in name]  # of lists; a file holds them all
     dropped = entries + [name for name in reversed(columns) if name not in found.variables]
-    fit(cells, {name: name for name in cells}, width, encoding, dropped, {})
-    sides = ["left" if found.columns[name].dtype == object else "right" for name in cells]
-    return aligned([list(cells), *zip(*cells.values(), strict=True)], sides)
+    headings = [
+        Heading(
+            name,
+            name,
+            shown,
+            right=found.columns[name].dtype != object,
+            drop=dropped.index(name) + 1 if name in dropped else 0,
+        )
+        for name in (columns if len(found) else ())
+    ]
+    rows = list(zip(*(found.columns[each.name].tolist() for each in headings), strict=True))
+    convention = f"{CONVENTION}; {dtype}"
+
+    def data() -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "name": found.name,
+            "variant": found.variant,
+            "convention": convention,
+            "variants": tried.points,
+            "kept": tried.kept,
+            "invalid": tried.reasons,
+            "rows": [dict(zip(columns, row, strict=True)) for row in rows],
+        }
+
+    return Sheet("", headings, rows, (), [*summary(tried, len(found)), convention], data)
 
 
-def summary(points: int, kept: int, shown_rows: int, reasons: dict[str, int], dtype: str = "float32") -> str:
-    """How many variants there are, why some are none, and what the figures mean."""
-    width, encoding = terminal.width(), terminal.encoding()
-    lines = [f"{grouped(points)} variants, {grouped(kept)} kept, {grouped(shown_rows)} shown"]
-    for reason, rows in sorted(reasons.items(), key=lambda each: -each[1])[:3]:
+def summary(tried: Tried, shown_rows: int) -> list[str]:
+    """How many variants there are, and why some are not networks."""
+    lines = [f"{grouped(tried.points)} variants, {grouped(tried.kept)} kept, {grouped(shown_rows)} shown"]
+    for reason, rows in sorted(tried.reasons.items(), key=lambda each: -each[1])[:MOST_REASONS]:
         first, *_ = reason.splitlines()
         lines.append(f"{grouped(rows)} invalid: {first}")
-    if len(reasons) > 3:
-        lines.append(f"and {len(reasons) - 3} more reasons, in the column `error` of a file")
-    lines.append(f"per example; {MACS}; FLOPs = 2 × MACs; {dtype}")
-    return terminal.written("\n".join(wrapped(line, width) for line in lines), encoding)
+    if len(tried.reasons) > MOST_REASONS:
+        lines.append(f"and {len(tried.reasons) - MOST_REASONS} more reasons, in the column `error` of a file")
+    return lines
 
 
 def shown(value: Any) -> str:

@@ -294,6 +294,18 @@ def test_verify():
     assert out.splitlines()[-1] == "expect: equal (params, weights, macs)"
 
 
+def test_verify_in_json(spec):
+    pytest.importorskip("jax")
+    out, err, code = run("verify", "mlp", "--format", "json")
+    found = json.loads(out)
+    assert (err, code) == ("", 0)
+    assert (found["schema"], found["name"], found["ok"], found["differences"]) == (1, "MLP 784-512-512-10", True, [])
+    params = next(check for check in found["checks"] if check["name"] == "params")
+    assert params == {"name": "params", "counted": 669_706, "in_jax": 669_706, "ok": True, "note": ""}
+    out, err, code = run("verify", f"{spec()}:wide", "--format", "json")
+    assert code == 1 and json.loads(out)["ok"] and "counted 244" in err
+
+
 def test_verify_checks_expect(spec):
     pytest.importorskip("jax")
     out, err, code = run("verify", f"{spec()}:wide")

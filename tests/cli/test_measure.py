@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("jax")
 
 from paramcount.backend.measure import measure as measuring
-from paramcount.backend.measure.result import Measurement, Measurements
+from paramcount.backend.measure.result import HEADINGS, Measurement, Measurements
 from paramcount.cli.main import main
-from paramcount.render.measure import line, render
+from paramcount.render.table import render
 
 
 @pytest.fixture
@@ -83,14 +83,14 @@ FOUND = Measurements("Net", (ROW,), "cpu", 10**9, "sgd")
 
 
 def test_units():
-    line = render(FOUND, width=200, encoding="utf-8").splitlines()[3]
+    line = render(FOUND.sheet(), width=200, encoding="utf-8").splitlines()[3]
     cells = "8 12.3 ms 11.0 ms – 1.50 s 40 650 1.00 M 163 M 16.3% 1.00 MiB 3.00 MiB"
     assert line.split() == cells.split()
 
 
 @pytest.mark.parametrize("width", [200, 95, 60])
 def test_every_column_that_is_shown_is_explained(width):
-    lines = render(FOUND, width=width, encoding="utf-8").splitlines()
+    lines = render(FOUND.sheet(), width=width, encoding="utf-8").splitlines()
     below = " ".join(lines[5:])
     assert [part.split(" = ")[0] for part in below.split("; ")[1:]] == lines[2].split()
     assert ("runs =" in below) == (width > 60)
@@ -99,7 +99,7 @@ def test_every_column_that_is_shown_is_explained(width):
 def test_help_explains_every_column(run):
     out, _, code = run("--help")
     lines = [each.split(maxsplit=1) for each in out.split("columns:\n")[1].split("\n\n")[0].splitlines()]
-    assert code == 0 and [name for name, _ in lines] == list(line(ROW))
+    assert code == 0 and [name for name, _ in lines] == [each.title for each in HEADINGS]
     assert ["share", "of the FLOP/s of the fastest large matrix product here"] in lines
 
 
@@ -112,7 +112,7 @@ def test_stopped_by_hand(run, monkeypatch):
 
 
 def test_a_narrow_terminal_and_ascii():
-    text = render(FOUND, width=60, encoding="ascii")
+    text = render(FOUND.sheet(), width=60, encoding="ascii")
     assert text.isascii() and max(map(len, text.splitlines())) <= 60
     titles = text.splitlines()[2].split()
     assert titles == ["batch", "time", "FLOP/s", "share", "predicted", "compiled"]

@@ -42,6 +42,18 @@ def test_the_best_rows(capsys, options, widths):
     assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]] == widths
 
 
+def test_json_of_the_rows_shown(capsys):
+    arguments = ("sweep", "vit", "heads=5,12", "depth=1:3", "--top", "2", "--columns", "heads,params")
+    out, err, code = run(capsys, *arguments, "--format", "json")
+    found = json.loads(out)
+    assert (err, code) == ("", 0)
+    assert (found["schema"], found["name"], found["variants"], found["kept"]) == (1, pc.load("vit").name, 6, 3)
+    params = [pc.count(pc.load("vit", depth=depth)).params for depth in (1, 2)]
+    assert found["rows"] == [{"heads": 12, "params": each} for each in params]
+    ((reason, times),) = found["invalid"].items()
+    assert "153.6 is not a whole number" in reason and times == 3
+
+
 def test_files_hold_all_rows_and_why_some_are_none(capsys, tmp_path):
     arguments = ("sweep", "vit", "heads=5,12", "depth=1:3", "--top", "1", "--output")
     table, records, columns = (str(tmp_path / f"rows.{kind}") for kind in ("csv", "json", "parquet"))
@@ -101,10 +113,10 @@ def test_values(text, expected):
     [
         (["widht=1,2"], "did you mean `width`?"),
         ([], "a sweep needs a variable"),
-        (["width"], "is no variable with values"),
+        (["width"], "is not a variable with values"),
         (["width=1,,2"], "a value is missing"),
         (["width=2:1"], "has no values"),
-        (["width=a:b"], "no range of numbers"),
+        (["width=a:b"], "is not a range of numbers"),
         (["width=1,2", "--where", "parms < 3"], "did you mean `params`?"),
         (["width=1,2", "--pareto", "params"], "takes two columns"),
         (["width=1,2", "--sort", "parms"], "did you mean `params`?"),
@@ -130,6 +142,16 @@ def test_solve(capsys):
     assert out.startswith("MobileNet-v2")
 
 
+def test_solve_in_json(capsys):
+    out, err, code = run(capsys, "solve", "mobilenet_v2", "width", "--max-macs", "300M", "--format", "json")
+    found = json.loads(out)
+    assert (err, code) == ("", 0)
+    assert (found["variable"], found["value"], found["following"]) == ("width", 0.98, 0.99)
+    assert (found["schema"], found["at_most"], found["gaps"]) == (1, {"macs": 300_000_000}, [])
+    assert found["beyond"]["macs"] == pc.count(pc.load("mobilenet_v2", width=0.99)).macs
+    assert found["report"] == pc.count(pc.load("mobilenet_v2", width=0.98)).to_dict()
+
+
 def test_solve_skips_what_is_no_network():
     found = pc.solve("vit", "width", {"params": 50e6})
     assert found.value % 12 == 0 and found.following == found.value + 12
@@ -150,7 +172,7 @@ def test_solve_says_where_it_is_not_monotone(tmp_path, capsys):
     ("arguments", "message"),
     [
         (["width"], "a budget is needed"),
-        (["width", "--max-macs", "1X"], "is no budget"),
+        (["width", "--max-macs", "1X"], "is not a budget"),
         (["widht", "--max-macs", "1M"], "did you mean `width`?"),
         (["width", "--max-macs", "1k"], "macs are at least"),
         (["classes", "--max-macs", "1e17"], "--high"),

@@ -134,6 +134,15 @@ def test_it_trains_and_says_how_well_and_how_fast(train):
     assert len(lines) == 7
 
 
+def test_json_has_nothing_else_on_the_standard_output(train):
+    code, out, err = train("--epochs", 2, "--batch", 50, "--format", "json")
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (found["schema"], found["name"], found["peak"], found["reduction"]) == (1, "Tiny", 1e12, None)
+    assert [(each["number"], each["examples"]) for each in found["epochs"]] == [(0, 600), (1, 600)]
+    assert all(0 <= each[name] <= 1 for each in found["epochs"] for name in ("train", "test"))
+
+
 def test_a_terminal_sees_progress_and_the_peak_is_measured(work):
     pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
     ours, theirs = pty.openpty()

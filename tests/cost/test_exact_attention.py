@@ -58,5 +58,5 @@ def test_the_network_itself_stays_as_it_is():
 def test_it_is_said():
     report = pc.count(attention(causal=True), (8, 2, 4), attention="exact")
     assert "attention counts the pairs that causal and window leave" in report.convention
-    with pytest.raises(ArgumentError, match="dense or exact, not `half`"):
+    with pytest.raises(ArgumentError, match="unknown attention `half`\nhint: one of dense, exact"):
         pc.count(attention(), (8, 2, 4), attention="half")

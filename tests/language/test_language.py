@@ -5,7 +5,8 @@ A dense layer from n to m channels has n·m weights and m biases; on a sequence 
 
 import pytest
 
-from paramcount.cost.count import Report, count
+from paramcount.cost.count import count
+from paramcount.cost.report import Report
 from paramcount.errors import ParamcountError
 from paramcount.graph.tree import Element, Group, Loop
 from paramcount.language.load import Loaded, load, loads

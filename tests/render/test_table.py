@@ -15,10 +15,15 @@ from paramcount.layers.adaptive_pool import AdaptiveAvgPool
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.numbers.arithmetic import Column
-from paramcount.render.columns import middle
-from paramcount.render.table import percent, render
+from paramcount.render.sheet import percent
+from paramcount.render.table import middle
+from paramcount.render.table import render as written
 
 MLP = Network([Dense(512, activation="relu"), Dense(512, activation="relu"), Dense(10)], input=784, name="MLP")
+
+
+def render(report, depth=None, columns=None, sort=None, **options):
+    return written(report.sheet(depth, columns, sort), **options)
 
 
 def table(network, **options):
@@ -121,8 +126,8 @@ def test_training_only_stands_apart_in_the_totals():
 
 
 def test_nothing_to_share():
-    assert percent(0, 0) == "–"
-    assert (percent(1, 3), percent(2, 3), percent(3, 3), percent(0, 3)) == ("33.3%", "66.7%", "100.0%", "0.0%")
+    assert percent((0, 0)) == "–"
+    assert [percent((part, 3)) for part in (1, 2, 3, 0)] == ["33.3%", "66.7%", "100.0%", "0.0%"]
     (row,) = table(Network([AdaptiveAvgPool(1)], input=(5, 5, 10)))[1:]
     assert row.split() == ["adaptive_avg_pool0", "adaptive_avg_pool", "1", "1×1×10", "0", "0", "0", "–"]
 
@@ -156,8 +161,8 @@ def test_names_shorten_in_the_middle():
     assert len(middle("bottleneck", 4, "…")) == 4
 
 
-def test_equal_passes_that_the_graph_keeps_apart_stand_in_one_row():
-    # each pass pushes a value, so the graph cannot fold them; passes 0 and 2 differ from 1 and 3
+def test_equal_iterations_that_the_graph_keeps_apart_stand_in_one_row():
+    # each iteration pushes a value, so the graph cannot fold them; iterations 0 and 2 differ from 1 and 3
     class Alternating(Repeat):
         kind = "conv"
 
@@ -197,7 +202,7 @@ def test_json():
     from paramcount.render.json import render as to_json
 
     report = count(Network([Conv(8, 3, norm="batch_norm")], input=(4, 4, 3), name="small"))
-    found = json.loads(to_json(report))
+    found = json.loads(to_json(report.sheet()))
     assert list(found) == ["schema", "name", "variant", "vars", "convention", "totals", "rows"]
     assert (found["schema"], found["name"], found["variant"], found["vars"]) == (1, "small", None, {})
     figures = ["params", "trainable", "weights", "tables", "biases", "norms", "buffers", "active_params"]

@@ -21,9 +21,9 @@ from paramcount.backend.run.initialize import initialize, shapes, split
 from paramcount.backend.run.inputs import input_shapes, random_inputs
 from paramcount.backend.train.optimizers import optimizer as optimizer_of
 from paramcount.backend.train.step import State, Step
-from paramcount.cost.count import count
+from paramcount.cost.count import count, how_many
 from paramcount.cost.memory import memory_of
-from paramcount.errors import ArgumentError, quote
+from paramcount.errors import ArgumentError
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph, leaves
 from paramcount.numbers.units import binary
@@ -48,21 +48,19 @@ def measure(
     at least 5, and about 2 s of them) with the quartiles, the rate by our own count beside the device's measured peak,
     and the predicted bytes beside those of the compiled program. Inputs are random, another for each example. A step
     takes the gradient of softmax cross entropy on random targets, summed over all outputs, and updates the parameters
-    by optax' `optimizer` (sgd, momentum or adam). Raises ArgumentError for what does not fit into memory, and
-    MissingPackageError without optax where it trains.
+    by optax' `optimizer`, a name of `paramcount.cost.optimizers`. Raises ArgumentError for what does not fit into
+    memory, and MissingPackageError without optax where it trains.
 
     >>> from paramcount.layers.dense import Dense
     >>> found = measure(Network([Dense(512), Dense(10)], input=784), batch=(1, 32), repeats=5)
     >>> [row.batch for row in found.rows], found.rows[1].macs  # 32 · (784 · 512 + 512 · 10)
     ([1, 32], 13008896)
     """
-    given = batch if isinstance(batch, Iterable) else (batch,)
-    sizes = tuple(int(each) if isinstance(each, numpy.integer) else each for each in given)
+    sizes: Sequence[int] = tuple(batch) if isinstance(batch, Iterable) else (batch,)
     if not sizes:
         raise ArgumentError("there is no batch to measure", hint="batch=(1, 8, 32)", argument="batch")
-    for name, each in (*(("a batch", size) for size in sizes), ("repeats", 1 if repeats is None else repeats)):
-        if type(each) is not int or each < 1:
-            raise ArgumentError(f"{name} must be a whole number of at least 1, not {quote(each)}", argument="batch")
+    sizes = tuple(how_many("batch", size) for size in sizes)
+    repeats = None if repeats is None else how_many("repeats", repeats)
     predicted = [memory_of(network, batch=size, train=train, optimizer=optimizer).total for size in sizes]
     for size, needed in zip(sizes, predicted, strict=True):
         check_fits(needed, size)
@@ -114,7 +112,7 @@ def program_bytes(compiled: Any) -> int:
 
 
 def check_fits(needed: int, batch: int) -> None:
-    """Raise ArgumentError for more bytes than the device has, or than half of the machine's where it does not tell."""
+    """Raise ArgumentError for more bytes than the device has, or than half of the machine's where it does not say."""
     limit = (jax.devices()[0].memory_stats() or {}).get("bytes_limit") or available(sys.maxsize)
     if needed > limit:
         message = f"a batch of {batch} would take about {binary(needed)}, and {binary(limit)} can be used"

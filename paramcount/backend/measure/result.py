@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from paramcount.numbers.units import decimal
+from paramcount.numbers.units import binary, decimal, duration, grouped
+from paramcount.render.sheet import SCHEMA, Heading, Sheet, Shown
 
-SCHEMA = 1
-MEANINGS = {  # of the table's columns
-    "batch": "examples at once",
-    "time": "median of the runs",
-    "quartiles": "a quarter of the runs took less, a quarter more",
-    "runs": "how many were timed",
-    "examples/s": "batch / time",
-    "MACs": "multiply-accumulates, counted, of the whole batch",
-    "FLOP/s": "counted FLOPs / time",
-    "share": "of {peak} the fastest large matrix product here",
-    "predicted": "bytes of memory, by the spec alone",
-    "compiled": "bytes of memory, by the compiled program",
-}
+
+def span(times: tuple[float, float]) -> str:
+    return " – ".join(map(duration, times))
+
+
+def rate(per_second: float) -> str:
+    return decimal(round(per_second))
+
+
+HEADINGS = (
+    Heading("batch", "batch", grouped, True, meaning="examples at once"),
+    Heading("seconds", "time", duration, True, meaning="median of the runs"),
+    Heading("quartiles", "quartiles", span, True, 3, meaning="a quarter of the runs took less, a quarter more"),
+    Heading("repeats", "runs", grouped, True, 1, meaning="how many were timed"),
+    Heading("examples_per_second", "examples/s", rate, True, 4, meaning="batch / time"),
+    Heading("macs", "MACs", decimal, True, 2, meaning="multiply-accumulates, counted, of the whole batch"),
+    Heading("rate", "FLOP/s", rate, True, meaning="counted FLOPs / time"),
+    Heading("share", "share", "{:.1%}".format, True, meaning="of {peak} the fastest large matrix product here"),
+    Heading("predicted_bytes", "predicted", binary, True, meaning="bytes of memory, by the spec alone"),
+    Heading("compiled_bytes", "compiled", binary, True, meaning="bytes of memory, by the compiled program"),
+)
 
 
 class Measurement(NamedTuple):
@@ -42,6 +50,10 @@ class Measurement(NamedTuple):
     compiled_bytes: int
 
     @property
+    def quartiles(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    @property
     def examples_per_second(self) -> float:
         return self.batch / self.seconds
 
@@ -57,7 +69,7 @@ class Measurement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measurements:
+class Measurements(Shown):
     """A network's measurements. `optimizer` is that of the step of training, None where inference was measured.
 
     `str()` is a table, `to_dict()` what JSON holds.
@@ -72,20 +84,23 @@ class Measurements:
 
     @property
     def convention(self) -> str:
-        """What the figures mean, in one line."""
-        return self.explained(MEANINGS)
+        """What was measured where, and what the figures mean, in one line."""
+        return "; ".join([self.where, *(f"{each.title} = {each.meaning}" for each in self.headings)])
 
-    def explained(self, columns: Iterable[str]) -> str:
-        """What was measured where, and what the figures of these columns mean."""
+    @property
+    def where(self) -> str:
         what = "the forward computation" if self.optimizer is None else f"a step of training with {self.optimizer}"
-        peak = f"{decimal(round(self.peak))}FLOP/s,"
-        meanings = [f"{name} = {MEANINGS[name].format(peak=peak)}" for name in columns]
-        return "; ".join([f"{self.device}, {self.dtype}, {what}", *meanings])
+        return f"{self.device}, {self.dtype}, {what}"
 
-    def __str__(self) -> str:
-        from paramcount.render.measure import render
+    @property
+    def headings(self) -> list[Heading]:
+        peak = f"{rate(self.peak)}FLOP/s,"
+        return [each._replace(meaning=each.meaning.format(peak=peak)) for each in HEADINGS]
 
-        return render(self)
+    def sheet(self) -> Sheet:
+        """A line for each size of the batch, and what the figures of the columns shown mean."""
+        rows = [[getattr(row, each.name) for each in HEADINGS] for row in self.rows]
+        return Sheet(self.name, self.headings, rows, (), (self.where,), self.to_dict)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain numbers, seconds and rates as floats."""

@@ -20,8 +20,9 @@ from paramcount.backend.run.evaluate import LayerError, evaluate
 from paramcount.backend.run.initialize import Tensors, initialize, shapes, tensors
 from paramcount.backend.run.inputs import input_shapes, random_inputs
 from paramcount.backend.trace.walker import UncountedError, by_scope, in_bounds_macs, used_inputs
-from paramcount.cost.count import Report, count
+from paramcount.cost.count import count
 from paramcount.cost.memory import memory_of
+from paramcount.cost.report import Report
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Leaf, leaves
 from paramcount.numbers.units import binary

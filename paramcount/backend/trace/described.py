@@ -13,20 +13,9 @@ from jax import numpy as jnp
 
 from paramcount.errors import ArgumentError, ParamcountError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.numbers.units import SHORT
 
 ARRAY = re.compile(r"\s*([A-Za-z]\w*)\s*\[([\d\s,]*)\]\s*")
-SHORT = {
-    "f64": "float64",
-    "f32": "float32",
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "c64": "complex64",
-    "c128": "complex128",
-}
-SHORT |= {f"i{bits}": f"int{bits}" for bits in (4, 8, 16, 32, 64)} | {
-    f"s{bits}": f"int{bits}" for bits in (4, 8, 16, 32)
-}
-SHORT |= {f"u{bits}": f"uint{bits}" for bits in (4, 8, 16, 32)} | {"pred": "bool"}
 NUMBERS = ("float", "int", "uint", "bfloat", "complex", "bool")
 HINT = 'write it like "float32[8,224,224,3]", "int32[]", a number, true or false'
 

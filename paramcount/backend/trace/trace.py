@@ -1,4 +1,4 @@
-"""The cost of any JAX function: traced on abstract values, walked, and reported by scope and by pass."""
+"""The cost of any JAX function: traced on abstract values, walked, and reported by scope and by phase."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def trace(
     inputs = [owner for owner, each in zip(parameters.inputs, used, strict=True) if each]
     walk.trace(jaxpr, inputs, parameters.constants, parameters.outputs(results))
     walk.check_trips()
-    return Statement(walk.tallies, walk.reads, parameters.counted).trace(name_of(function))
+    named = None if params is None else parameters.counted
+    return Statement(walk.tallies, walk.reads, named).trace(name_of(function))
 
 
 def check_trips(trips: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from paramcount.errors import printable
 from paramcount.numbers.units import decimal
+from paramcount.render.sheet import SCHEMA, Heading, Sheet, Shown
 
 
 class Epoch(NamedTuple):
@@ -62,7 +63,7 @@ class Reduction(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Training:
+class Training(Shown):
     """A trained network. `params` and `buffers` are arrays by path and name, as `Network.apply` takes them.
 
     `flops` is the count of one training step for one example. `peak` is the rate of this machine's fastest matrix
@@ -90,6 +91,25 @@ class Training:
 
         save(path, {"params": self.params, "buffers": self.buffers}, {})
 
+    def sheet(self) -> Sheet:
+        """A line for each epoch, those of earlier runs too, and how fast this run was."""
+        rows = [[getattr(epoch, each.name) for each in HEADINGS] for epoch in self.epochs]
+        return Sheet(self.name, HEADINGS, rows, (), str(self).splitlines(), self.to_dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain numbers, ready for JSON, without the tensors."""
+        reduction = self.reduction
+        return {
+            "schema": SCHEMA,
+            "name": self.name,
+            "flops": self.flops,
+            "rate": self.rate,
+            "peak": self.peak,
+            "resumed": self.resumed,
+            "reduction": reduction and reduction._asdict() | {"predicted": reduction.predicted},
+            "epochs": [epoch._asdict() for epoch in self.epochs],
+        }
+
     def __str__(self) -> str:
         lines = [f"{printable(self.name)}: {self.flops:,} FLOPs for an example's step of training"]
         if self.rate:
@@ -98,6 +118,15 @@ class Training:
         if self.reduction:
             lines.append(str(self.reduction))
         return "\n".join(lines)
+
+
+HEADINGS = (
+    Heading("number", "epoch", str, True),
+    Heading("loss", "loss", "{:.4f}".format, True),
+    Heading("train", "train", "{:.4f}".format, True),
+    Heading("test", "test", "{:.4f}".format, True),
+    Heading("seconds", "time", "{:.2f} s".format, True),
+)
 
 
 def flops(rate: float) -> str:

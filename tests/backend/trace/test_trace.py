@@ -14,6 +14,7 @@ import paramcount as pc  # noqa: E402
 from paramcount.backend.trace.trace import trace  # noqa: E402
 from paramcount.backend.trace.walker import UncountedError  # noqa: E402
 from paramcount.errors import ArgumentError  # noqa: E402
+from paramcount.render.table import render  # noqa: E402
 
 scope = jax.named_scope
 
@@ -416,7 +417,10 @@ def test_parameters_belong_to_the_scopes_that_read_them():
     rows = by_path(report)
     assert (rows["dense"].weights, rows["dense"].biases, rows["norm"].norms) == (32, 8, 8)
     assert (report.params, report.param_bytes) == (51, 204)
-    assert trace(forward, params, shape(3, 4)).params == 0
+    unnamed = trace(forward, params, shape(3, 4))
+    assert (unnamed.macs, unnamed.totals.params, by_path(unnamed)["dense"].get("weights")) == (report.macs, None, None)
+    with pytest.raises(ArgumentError, match="`params` is not known here\nhint: say which arrays are parameters"):
+        _ = unnamed.params
     assert trace(lambda both: forward(both[0], both[1]), [params, shape(3, 4)], params=params).params == 51
     assert trace(jax.jit(jax.grad(lambda p, x: forward(p, x).sum())), params, shape(3, 4), params=params).params == 51
 
@@ -471,7 +475,8 @@ def test_nothing_runs_and_everything_is_an_integer():
     assert report.macs == 200_000**3
     assert trace(fails_when_run, jnp.ones((2, 2)), strict=False).macs == 8
     for row in (report, *report.rows):
-        assert all(type(each) is int for each in row.figures)
+        known = {name: each for name, each in row.figures._asdict().items() if each is not None}
+        assert {"macs", "flops", "elementwise"} <= set(known) and all(type(each) is int for each in known.values())
 
 
 def test_arguments_of_every_kind():
@@ -486,11 +491,18 @@ def test_arguments_of_every_kind():
 
 def test_the_report():
     report = pc.trace(jax.value_and_grad(total), PARAMS, X, params=PARAMS)
-    assert isinstance(report, pc.Trace) and isinstance(report, pc.Report)
+    assert isinstance(report, pc.Trace) and isinstance(report, pc.Counted) and not isinstance(report, pc.Report)
+    assert report.by("kind")["dot_general"].macs == report.macs and report["head"].macs == 3 * HEAD
     found = report.to_dict()
     assert found["totals"]["macs"] == report.macs == sum(row.macs for row in report.rows if row.leaf)
     assert found["totals"]["elementwise"] == sum(row.elementwise for row in report.rows if row.leaf)
     assert found["totals"]["backward_macs"] == sum(row["backward_macs"] for row in found["rows"] if row["depth"] == 1)
+    unknown = ("trainable", "tables", "active_params", "activations")
+    assert all(each[name] is None for each in (found["totals"], *found["rows"]) for name in unknown)
+    with pytest.raises(ArgumentError, match="`activations` is not known here\nhint: a traced program does not say it"):
+        _ = report.activations
+    table = render(report.sheet(columns=["layer", "activations"]), encoding="utf-8").splitlines()
+    assert {line.split()[-1] for line in table[3 : table.index("", 3)]} == {"–"}
     page = report._repr_html_() or ""
     assert "<table>" in page and "encoder" in page
     lines = str(report).splitlines()

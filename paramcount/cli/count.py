@@ -1,0 +1,105 @@
+"""`paramcount SPEC`: what a network costs."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any
+
+from paramcount.cli.options import Parser, at_least_one, check_format, load_spec
+from paramcount.errors import CheckError
+from paramcount.render.sheet import rendered
+
+USAGE = """\
+paramcount SPEC[:VARIANT] [options]
+       paramcount COMMAND --help"""
+DESCRIPTION = "Count what a network costs: parameters, multiply-accumulates, FLOPs, activations, bytes."
+EXAMPLES = """\
+SPEC is a shipped spec by its name, a file, or - for what is piped in.
+
+examples:
+  paramcount mobilenet_v2                      a shipped spec
+  paramcount mobilenet_v2:x0.5 --depth 2       a variant, its groups opened
+  paramcount ./my.yaml --set width=0.75        a file, one variable set by hand
+  paramcount resnet --columns layer,params,flops --sort flops
+  paramcount resnet --format json              everything, as raw integers
+  paramcount resnet --train --optimizer adam   what a step of training costs
+  paramcount verify mobilenet_v2               build it in JAX and compare
+  paramcount measure mobilenet_v2 --batch 1,8  time it on this machine
+  paramcount trace --help                      count a JAX function
+  paramcount train --help                      train it on a data set
+  paramcount zoo                               every shipped spec and what it costs
+  paramcount sweep --help                      many variants at once
+  paramcount solve --help                      the largest within a budget
+"""
+SETTINGS = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")  # of `count`
+
+
+def run(arguments: list[str]) -> int:
+    """Count what the arguments name and print its report."""
+    options = parser().parse(arguments)
+    collecting = gc.isenabled()
+    gc.disable()  # the process ends soon; looking for garbage takes a twentieth of its time
+    try:
+        return report(load_spec(options), options)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def report(network: Any, options: Any) -> int:
+    from paramcount.cost.count import count
+
+    check_format(options, "depth", "columns", "sort")
+    found = inference = count(network, batch=options.batch, dtype=options.dtype)
+    asked = (options.train, options.freeze, options.remat, options.optimizer, options.kv_cache)
+    if any(asked) or options.attention != "dense":
+        found = count(network, **{name: getattr(options, name) for name in SETTINGS})
+    warn(network)
+    status, failure = expected(network, inference)  # what a spec expects is said of inference
+    print(rendered(found.sheet(options.depth, options.columns, options.sort).saying(status), options.format))
+    return ended(failure)
+
+
+def expected(network: Any, report: Any) -> tuple[str, CheckError | None]:
+    """What `expect` says of a report, and the error where a figure differs."""
+    from paramcount.cost.expect import compare
+
+    try:
+        return compare(network, report), None
+    except CheckError as error:
+        return "expect: different", error
+
+
+def ended(failure: CheckError | None) -> int:
+    """The exit code, or the failure once all that was printed is out."""
+    if failure is not None:
+        sys.stdout.flush()
+        raise failure
+    return 0
+
+
+def warn(network: Any) -> None:
+    for warning in getattr(network, "warnings", ()):
+        from paramcount.cli.main import complain
+
+        complain(warning)
+
+
+def parser() -> Parser:
+    parser = Parser(prog="paramcount", usage=USAGE, description=DESCRIPTION, epilog=EXAMPLES)
+    add = parser.add_argument
+    parser.shared("spec", "--variant", "--set")
+    add("--train", action="store_true", help="the cost of a step of training: forward, backward, loss, optimizer")
+    parser.shared("--freeze", "--plugin")
+    add("--remat", action="store_true", help="compute each iteration of a loop again for its gradient")
+    parser.optimizer()
+    add("--batch", metavar="N", type=at_least_one, default=1, help="multiply work and activations (default 1)")
+    add("--dtype", metavar="TYPE", default="float32", help="of the parameters' bytes (default float32)")
+    add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of these tokens' keys and values")
+    add("--attention", choices=("dense", "exact"), default="dense", help="exact counts only what masks leave")
+    parser.shared("--depth", "--columns", "--sort", "--format")
+    from paramcount import __version__
+
+    add("--version", action="version", version=f"paramcount {__version__}")
+    return parser

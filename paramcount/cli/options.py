@@ -1,0 +1,131 @@
+"""What commands share: a parser whose errors are ours, options that several have, and the spec they name."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from paramcount.errors import ArgumentError, quote
+from paramcount.render.sheet import FORMATS
+
+if TYPE_CHECKING:
+    from paramcount.language.language import SpecSyntax
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are ours; its texts stand as they are written. `rule` is what a word too many breaks."""
+
+    def __init__(self, rule: str = "one spec at a time", **texts: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **texts)
+        self.rule = rule
+
+    def shared(self, *names: str, **changes: Any) -> None:
+        """Add options that several commands have, with what is different here."""
+        for name in names:
+            self.add_argument(name, **SHARED[name] | changes)
+
+    def optimizer(self, default: str | None = None) -> None:
+        """Add `--optimizer`; without a default, None says that it was not given."""
+        from paramcount.cost.optimizers import OPTIMIZERS
+
+        help = f"{listed(list(OPTIMIZERS))}, of the training (default sgd)"
+        self.add_argument("--optimizer", metavar="NAME", choices=tuple(OPTIMIZERS), default=default, help=help)
+
+    @property
+    def help_hint(self) -> str:
+        return f"`{self.prog} --help` shows what there is"
+
+    def error(self, message: str) -> NoReturn:
+        raise ArgumentError(message, hint=self.help_hint)
+
+    def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        options, unknown = self.parse_known_args(arguments)
+        if not unknown:
+            return options
+        from paramcount.errors.suggest import did_you_mean, nearest
+
+        word = unknown[0].split("=")[0]
+        if not word.startswith("-"):
+            raise ArgumentError(f"{self.rule}; {quote(unknown[0])} is left over", hint=self.help_hint)
+        guess = nearest(word, [option for action in self._actions for option in action.option_strings])
+        raise ArgumentError(f"unknown option {quote(word)}", hint=did_you_mean(guess, self.help_hint))
+
+
+def listed(words: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def at_least_one(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 1")
+    return int(text)
+
+
+def levels(text: str) -> int:
+    return sys.maxsize if text == "all" else at_least_one(text)
+
+
+def names(text: str) -> list[str]:
+    return text.split(",")
+
+
+REPEATABLE: dict[str, Any] = {"action": "append", "default": []}
+SHARED: dict[str, dict[str, Any]] = {
+    "spec": {"metavar": "SPEC[:VARIANT]", "help": "a shipped spec, a file or -, and one of its variants"},
+    "--variant": {"metavar": "V", "help": "the variant"},
+    "--set": {"metavar": "NAME=VALUE", "help": "set a variable by hand; repeatable", **REPEATABLE},
+    "--plugin": {"metavar": "FILE.py", "help": "load layers of your own from a file; repeatable", **REPEATABLE},
+    "--freeze": {"metavar": "PATTERN", "help": "train no rows of this path; repeatable", **REPEATABLE},
+    "--depth": {"metavar": "N", "type": levels, "help": "open N levels of groups, or `all` (default 1)"},
+    "--columns": {"metavar": "A,B", "type": names, "help": "the table's columns, instead of the usual ones"},
+    "--sort": {"metavar": "COLUMN", "help": "order the rows, numbers from the largest"},
+    "--format": {"choices": FORMATS, "default": "table", "help": f"{listed(FORMATS)} (default table)"},
+}
+
+
+def load_plugins(options: argparse.Namespace) -> None:
+    """Load the user's own kinds of layers."""
+    for path in options.plugin:
+        from paramcount.language.plugin import load_plugin
+
+        load_plugin(path)
+
+
+def load_spec(options: argparse.Namespace) -> Any:
+    """The spec's network with its variant and the variables that were set; plugins are loaded first."""
+    load_plugins(options)
+    from paramcount.language.load import load, loads
+
+    settings = {}
+    for setting in options.set:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip():
+            raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint="--set width=0.5")
+        if name.strip() in ("path", "variant"):
+            raise ArgumentError(
+                f"`--set` cannot set {quote(name.strip())}", hint="a variant is chosen with `--variant`"
+            )
+        settings[name.strip()] = value.strip()
+    if options.spec == "-":
+        return loads(sys.stdin.read(), options.variant, "<stdin>", **settings)
+    return load(options.spec, options.variant, **settings)
+
+
+def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
+    """The spec that is named, or that is piped in, for many variants; plugins are loaded first."""
+    load_plugins(options)
+    if options.spec != "-":
+        return options.spec
+    from paramcount.language.load import fresh_syntax
+
+    return fresh_syntax(sys.stdin.read(), "<stdin>")
+
+
+def check_format(options: argparse.Namespace, *of_table: str) -> None:
+    """Raises ArgumentError for an option of the table where another format is chosen."""
+    unused = [name for name in of_table if getattr(options, name) is not None]
+    if options.format != "table" and unused:
+        message = f"`--{unused[0]}` is for the table, not for {options.format}"
+        raise ArgumentError(message, hint=f"{options.format} holds all rows and figures, in the order of the network")

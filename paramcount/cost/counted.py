@@ -1,0 +1,199 @@
+"""What has been counted, whatever it was counted from: a spec, a traced function. All that shows results takes this."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from paramcount.cost.figures import Figured, Figures, Phases, Row, TrainingFigures
+from paramcount.errors import ArgumentError, quote
+from paramcount.render.sheet import SCHEMA, Sheet, Shown
+
+LABEL = re.compile(r"\[([\d:,]+)\]")  # of the iterations of a loop, in a path
+KEYS = ("kind", "setting")  # that leaves are put together by
+
+
+class Counted(Figured, Shown):
+    """What was counted: `totals`, also by name (`report.params`), and `rows`, the tree in pre-order.
+
+    A figure that is not known is None in `totals` and in rows, a dash in the table and null in JSON; asked for by its
+    name it raises ArgumentError, which says why. `str()` is the table, `to_dict()` the JSON object.
+    """
+
+    name: str
+    variant: str | None
+    vars: dict[str, Any]
+    totals: Figures
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        raise NotImplementedError
+
+    @property
+    def training(self) -> TrainingFigures | Phases | None:
+        """The totals of training, or of the phases of what was traced, where those were counted."""
+        return None
+
+    @property
+    def basis(self) -> str:
+        """What the figures are of: `per example`, `batch of 8`, `as traced`."""
+        raise NotImplementedError
+
+    @property
+    def convention(self) -> str:
+        """What the figures mean, in one line."""
+        raise NotImplementedError
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What must be known besides to read the figures, in lines."""
+        return ()
+
+    @property
+    def usual(self) -> Sequence[str]:
+        """The columns of the table."""
+        raise NotImplementedError
+
+    @property
+    def extra(self) -> Sequence[str]:
+        """The names of the figures that there are beyond `Figures`."""
+        return TrainingFigures._fields
+
+    @property
+    def levels(self) -> int:
+        """How many levels of the tree the table opens."""
+        return 1
+
+    def statement(self) -> list[tuple[str, int | None, Any]]:
+        """The totals below the table: a label, a figure, and how it is written in its unit."""
+        raise NotImplementedError
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}:{self.variant}" if self.variant else self.name
+
+    @property
+    def figures(self) -> Figures:
+        return self.totals
+
+    @property
+    def single(self) -> bool:
+        """Whether one network was counted, and not the variants of a sweep."""
+        return all(each is None or type(each) is int for each in self.totals)
+
+    def __getitem__(self, path: str) -> Row:
+        """The row of a path; that of one iteration of a loop is the row which stands for it.
+
+        Raises ArgumentError where there is none.
+
+        >>> from paramcount.cost.count import count
+        >>> from paramcount.layers.dense import Dense
+        >>> from paramcount.graph.loops import Repeat
+        >>> row = count([Repeat(4, [Dense(8)])], 4)["dense0[2]"]
+        >>> row.path, row.repeat, row.params  # 3 · (8 · 8 + 8)
+        ('dense0[1:4]', 3, 216)
+        """
+        for row in self.rows:
+            if row.path == path:
+                return row
+        wanted = pieces(str(path))
+        for row in self.rows if len(wanted) > 1 else ():
+            if within(wanted, pieces(row.path)):
+                return row
+        from paramcount.errors.suggest import did_you_mean, nearest
+
+        paths = [row.path for row in self.rows]
+        hint = did_you_mean(nearest(str(path), paths), "the rows are " + ", ".join(paths[:5]))
+        raise ArgumentError(f"there is no row {quote(path)}", hint=hint)
+
+    def by(self, key: str) -> dict[str, Part]:
+        """The figures of all leaves, put together by their "kind" or their "setting", in the order of the network.
+
+        Raises ArgumentError for another key.
+
+        >>> from paramcount.cost.count import count
+        >>> from paramcount.layers.dense import Dense
+        >>> found = count([Dense(32, activation="relu"), Dense(10)], 784).by("kind")
+        >>> {kind: (part.params, len(part.rows)) for kind, part in found.items()}
+        {'dense': (25450, 2), 'relu': (0, 1)}
+        """
+        if key not in KEYS:
+            raise ArgumentError(f"rows are not put together by {quote(key)}", hint='by("kind") or by("setting")')
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            if row.leaf:
+                found.setdefault(getattr(row, key), []).append(row)
+        return {name: Part(rows) for name, rows in found.items()}
+
+    def sheet(self, depth: int | None = None, columns: Sequence[str] | None = None, sort: str | None = None) -> Sheet:
+        """The rows of the outermost `depth` levels, the totals, and what the figures mean.
+
+        `columns` replaces the usual ones and `sort` orders the rows of each group. Raises ArgumentError for a column
+        that there is not.
+        """
+        from paramcount.cost.sheet import sheet_of
+
+        return sheet_of(self, depth or self.levels, columns, sort)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as raw integers, ready for JSON; shapes are lists without the batch, rows in pre-order."""
+        return {
+            "schema": SCHEMA,
+            "name": self.name,
+            "variant": self.variant,
+            "vars": self.vars,
+            "convention": self.convention,
+            "totals": plain(self),
+            "rows": [
+                {
+                    "path": row.path,
+                    "kind": row.kind,
+                    "output_shape": None if row.output_shape is None else list(row.output_shape.sizes),
+                    "repeat": row.repeat,
+                    "depth": row.depth,
+                    "leaf": row.leaf,
+                    "setting": row.setting,
+                    "note": row.note,
+                    **plain(row),
+                }
+                for row in self.rows
+            ],
+        }
+
+
+class Part(Figured):
+    """Some rows of a report, and the sums of their figures."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+        self.figures = Figures.total([row.figures for row in rows])
+        training = [row.training for row in rows if row.training is not None]
+        self.training = type(training[0]).total(training) if training else None
+
+
+def plain(figured: Row | Counted) -> dict[str, int | None]:
+    """All figures by name."""
+    return figured.figures._asdict() | (figured.training._asdict() if figured.training is not None else {})
+
+
+def pieces(path: str) -> list[str]:
+    """A path as names, between which the labels of iterations stand."""
+    return LABEL.split(path)
+
+
+def within(wanted: list[str], path: list[str]) -> bool:
+    """Whether a path stands for another, both in pieces: the same names, and labels that have all its iterations."""
+    if len(wanted) != len(path) or wanted[::2] != path[::2]:
+        return False
+    return all(iterations(one) <= iterations(other) for one, other in zip(wanted[1::2], path[1::2], strict=True))
+
+
+def iterations(label: str) -> set[int]:
+    """The indices that a label has: `0:2,5` has 0, 1 and 5."""
+    found: set[int] = set()
+    for run in label.split(","):
+        start, colon, stop = run.partition(":")
+        if start.isdigit() and (stop.isdigit() or not colon):
+            found.update(range(int(start), int(stop) if colon else int(start) + 1))
+    return found

@@ -1,0 +1,94 @@
+"""What `count` gives: every figure of every row of a network, and their totals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from paramcount.cost.counted import Counted
+from paramcount.cost.figures import FIGURES, Figures, Row, TrainingFigures
+from paramcount.cost.walk import Entry, rows_of
+from paramcount.numbers.arithmetic import Size
+from paramcount.numbers.units import binary, decimal, grouped
+
+if TYPE_CHECKING:
+    from paramcount.cost.step import TrainStep
+
+MACS = "MACs of contractions, padded taps count"
+USUAL = ("layer", "kind", "setting", "output", "repeat", "params", "weights", "macs", "share", "bar", "note")
+IN_TRAINING = ("layer", "kind", "setting", "output", "repeat", "params", "macs", "backward_macs", "train_macs", "note")
+WITH_REMAT = (*IN_TRAINING[:-2], "recomputed_macs", *IN_TRAINING[-2:])
+STATED = ("weights", "tables", "biases", "norms", "params", "active_params", "trainable", "buffers")
+STATED += ("macs", "flops", "elementwise", "activations", "param_bytes")  # the totals in their order
+IF_ANY = ("tables", "recomputed_macs")  # totals that are left out where they are 0
+
+
+@dataclass(frozen=True)
+class Report(Counted):
+    """What a network costs. Work and activations are those of the whole batch; `kv_cache` is a number of tokens."""
+
+    name: str
+    variant: str | None
+    vars: dict[str, Any]
+    totals: Figures
+    entries: Sequence[Entry] = field(repr=False)
+    batch: Size = 1
+    dtype: str = "float32"
+    step: TrainStep | None = field(default=None, repr=False)
+    attention: str = "dense"
+    kv_cache: Size | None = None
+    kv_cache_bytes: Size | None = None
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
+        return tuple(rows_of(self.entries, self.step))
+
+    @property
+    def training(self) -> TrainingFigures | None:
+        return None if self.step is None else self.step.totals
+
+    @property
+    def basis(self) -> str:
+        return "per example" if type(self.batch) is int and self.batch == 1 else f"batch of {self.batch}"
+
+    @property
+    def convention(self) -> str:
+        masks = "" if self.attention == "dense" else ", attention counts the pairs that causal and window leave"
+        counted = f"{self.basis}; {MACS}{masks}; FLOPs = 2 × MACs; {self.dtype}"
+        return counted if self.step is None else f"{counted}; {self.step.convention}"
+
+    @property
+    def usual(self) -> Sequence[str]:
+        return USUAL if self.step is None else WITH_REMAT if self.step.remat else IN_TRAINING
+
+    def reason(self, name: str) -> str:
+        return "a figure of `trace`" if name == "forward_macs" else "it was not counted"
+
+    def statement(self) -> list[tuple[str, int | None, Any]]:
+        lines = []
+        training_only = sum(row.params for row in self.rows if row.leaf and row.training_only)
+        for name in (*STATED, *(self.extra if self.training else ())):
+            total, shown = self.get(name), FIGURES[name]
+            if not ((name in IF_ANY and total == 0) or (name == "active_params" and total == self.totals.params)):
+                label = shown.label.format(self.step.optimizer if self.step else "")
+                lines.append((label, total, shown.unit))
+            if name == "params" and training_only:
+                lines.append(("  of which training only", training_only, decimal))
+            if name == "param_bytes" and self.kv_cache is not None:
+                lines.append((f"bytes of the KV cache, {grouped(self.kv_cache)} tokens", self.kv_cache_bytes, binary))
+            if name == "train_flops" and self.step:
+                lines.append(("elementwise: softmax cross entropy", self.step.loss_elementwise, decimal))
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        found = super().to_dict()
+        if self.step is not None:
+            found["totals"]["loss_elementwise"] = self.step.loss_elementwise
+        if self.kv_cache is not None:
+            found["totals"]["kv_cache_bytes"] = self.kv_cache_bytes
+        return found
+
+    def _repr_html_(self) -> str | None:
+        return super()._repr_html_() if self.single else None  # a sweep has many tables
