@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from paramcount.language.forms import FORMS
+from paramcount.language.vocabulary import FORMS
 
 from paramcount.backend.prove.verify import verify
 from paramcount.graph.tree import leaves
