@@ -8,7 +8,8 @@ from typing import Any
 
 from paramcount.cli.options import Parser, at_least_one, check_format, load_spec
 from paramcount.errors import CheckError
-from paramcount.render.sheet import rendered
+from paramcount.render.shown import rendered
+from paramcount.render.terminal import complain
 
 USAGE = """\
 paramcount SPEC[:VARIANT] [options]
@@ -81,8 +82,6 @@ def ended(failure: CheckError | None) -> int:
 
 def warn(network: Any) -> None:
     for warning in getattr(network, "warnings", ()):
-        from paramcount.cli.main import complain
-
         complain(warning)
 
 

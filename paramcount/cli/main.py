@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from paramcount.errors import ArgumentError, ParamcountError, quote
+from paramcount.render.terminal import complain
 
 COMMANDS = (  # each a module of this folder with a function `run`; without a command, a spec is counted
     "verify",
@@ -78,11 +79,3 @@ def check_command(word: str) -> None:
         guess = nearest(word, [*COMMANDS, *shipped_specs()])
         if guess in COMMANDS:
             raise ArgumentError(f"there is no command or spec {quote(word)}", hint=did_you_mean(guess, "")) from None
-
-
-def complain(text: str) -> None:
-    """Print to stderr, which may take less than Unicode or be closed."""
-    from paramcount.render import terminal
-
-    if sys.stderr is not None:
-        print(terminal.written(text, terminal.encoding(sys.stderr)), file=sys.stderr)

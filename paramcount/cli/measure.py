@@ -6,7 +6,7 @@ from paramcount.backend.measure.result import HEADINGS
 from paramcount.cli.count import warn
 from paramcount.cli.options import Parser, at_least_one, load_spec
 from paramcount.errors import ArgumentError, needs
-from paramcount.render.sheet import rendered
+from paramcount.render.shown import rendered
 
 USAGE = "paramcount measure SPEC[:VARIANT] [options]"
 EXAMPLES = """\

@@ -7,7 +7,7 @@ import argparse
 from paramcount.cli.options import Parser, spec_of
 from paramcount.cli.values import amount, number, scalar, setting
 from paramcount.cost.figures import Figures
-from paramcount.render.sheet import rendered
+from paramcount.render.shown import rendered
 
 EXAMPLES = """\
 examples:

@@ -9,12 +9,12 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from paramcount.cli.main import complain
 from paramcount.cli.options import Parser, at_least_one, spec_of
 from paramcount.cli.values import setting
 from paramcount.errors import ArgumentError, quote
 from paramcount.numbers.units import grouped
-from paramcount.render.sheet import rendered
+from paramcount.render.shown import rendered
+from paramcount.render.terminal import complain
 
 if TYPE_CHECKING:
     from paramcount.sweeps.result import Sweep
@@ -107,15 +107,13 @@ class Tally:
 
     def add(self, part: Sweep) -> Sweep:
         """The rows of a part for which the condition holds; the best of them are kept."""
-        from paramcount.sweeps.result import joined
-
         self.points += len(part)
         for code, reason in enumerate(part.reasons):
             self.reasons[reason] = self.reasons.get(reason, 0) + int((part.reason == code).sum())
         part = part.where(self.where) if self.where else part
         self.kept += int(part.valid.sum())
         best = self.best(part)
-        self.found = best if self.found is None else self.best(joined([self.found, best]))
+        self.found = best if self.found is None else self.best(self.found.joined(best))
         return part
 
     def best(self, part: Sweep) -> Sweep:

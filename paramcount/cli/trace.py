@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paramcount.cli.options import Parser, check_format
 from paramcount.errors import needs
-from paramcount.render.sheet import rendered
+from paramcount.render.shown import rendered
 
 USAGE = 'paramcount trace MODULE:FUNCTION --args "TYPE[SIZES]" ... [options]'
 EXAMPLES = """\

@@ -7,11 +7,11 @@ from math import prod
 from typing import Any
 
 from paramcount.cli.count import warn
-from paramcount.cli.main import complain
 from paramcount.cli.options import Parser, at_least_one, load_spec
 from paramcount.errors import ArgumentError, ParamcountError, needs, quote
 from paramcount.render import terminal
-from paramcount.render.sheet import rendered
+from paramcount.render.shown import rendered
+from paramcount.render.terminal import complain
 
 USAGE = "paramcount train SPEC[:VARIANT] --data PATH [options]"
 EXAMPLES = """\

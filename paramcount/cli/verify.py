@@ -5,7 +5,7 @@ from __future__ import annotations
 from paramcount.cli.count import ended, expected, warn
 from paramcount.cli.options import Parser, load_spec
 from paramcount.errors import ArgumentError, needs
-from paramcount.render.sheet import rendered
+from paramcount.render.shown import rendered
 
 EXAMPLES = """\
 Shapes, parameters and MACs are compared with those of the program that JAX traces, layer by layer, and the count with

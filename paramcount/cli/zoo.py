@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paramcount.cli.options import Parser
 from paramcount.errors import ArgumentError, quote
-from paramcount.render.sheet import rendered
+from paramcount.render.shown import rendered
 
 EXAMPLES = """\
 examples:

@@ -8,7 +8,8 @@ from typing import Any
 
 from paramcount.cost.figures import Figured, Figures, Phases, Row, TrainingFigures
 from paramcount.errors import ArgumentError, quote
-from paramcount.render.sheet import SCHEMA, Sheet, Shown
+from paramcount.render.sheet import SCHEMA, Sheet
+from paramcount.render.shown import Shown
 
 LABEL = re.compile(r"\[([\d:,]+)\]")  # of the iterations of a loop, in a path
 KEYS = ("kind", "setting")  # that leaves are put together by

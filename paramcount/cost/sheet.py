@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from paramcount.cost.counted import Counted
 from paramcount.cost.figures import FIGURES, Figures, Row, TrainingFigures
 from paramcount.cost.outline import outline
 from paramcount.errors import ArgumentError, quote
 from paramcount.render.sheet import Heading, Sheet, bar, percent
+
+if TYPE_CHECKING:
+    from paramcount.cost.counted import Counted
 
 DESCRIBING = {  # columns of no single figure; those with the lowest rank in `drop` go first
     "layer": Heading("layer", "layer", wide=18, cut=True),

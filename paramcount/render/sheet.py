@@ -62,32 +62,6 @@ class Sheet(NamedTuple):
         return self._replace(below=(*self.below, *filter(None, lines)))
 
 
-class Shown:
-    """A result that has a Sheet: `str()` is the table, and a notebook shows it as HTML."""
-
-    __slots__ = ()
-
-    def sheet(self) -> Sheet:
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        from paramcount.render.table import render
-
-        return render(self.sheet(), colour=False)
-
-    def _repr_html_(self) -> str | None:
-        from paramcount.render.html import render
-
-        return render(self.sheet())
-
-
-def rendered(sheet: Sheet, form: str) -> str:
-    """A sheet for the standard output, in the format of a name."""
-    from importlib import import_module
-
-    return import_module(f"paramcount.render.{form}").render(sheet)
-
-
 def percent(share: tuple[int, int]) -> str:
     """A part of a whole in percent, to one decimal; a dash where there is nothing to share.
 

@@ -41,3 +41,9 @@ def written(text: str, encoding: str) -> str:
     if encoding == "ascii":
         text = text.translate(ASCII)
     return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def complain(text: str) -> None:
+    """Print to the standard error, which may take less than Unicode or be closed."""
+    if sys.stderr is not None:
+        print(written(text, encoding(sys.stderr)), file=sys.stderr)

@@ -6,12 +6,14 @@ import os
 import warnings
 from io import BytesIO
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paramcount.cost.figures import FIGURES
 from paramcount.errors import ArgumentError, needs, printable, quote
 from paramcount.numbers.units import grouped
-from paramcount.sweeps.result import Sweep, joined
+
+if TYPE_CHECKING:
+    from paramcount.sweeps.result import Sweep
 
 METADATA = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}  # no date
 MOST = 2**18  # points held at most; beyond, points that overlap are held once
@@ -49,7 +51,7 @@ class Plot:
         """Add the valid rows of a part; raises ArgumentError if a column is not numeric."""
         self.cloud.add(*(part.column(name.removeprefix("-"))[part.valid] for name in self.signed))
         best = part.pareto(*self.signed)
-        self.front = best if self.front is None else joined([self.front, best]).pareto(*self.signed)
+        self.front = best if self.front is None else self.front.joined(best).pareto(*self.signed)
 
     def draw(self, points: int, invalid: int, where: str | None) -> None:
         """Write the file; `points` counts all variants, `invalid` those that are not valid networks."""

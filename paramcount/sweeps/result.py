@@ -91,6 +91,29 @@ class Sweep:
             raise no_column(name, [name for name, each in self.columns.items() if each.dtype.kind in "if"])
         return values
 
+    def joined(self, *others: Sweep) -> Sweep:
+        """These rows, and after them those of other parts of the same sweep."""
+        import numpy
+
+        if not others:
+            return self
+        parts = (self, *others)
+        reasons: dict[str, int] = {}
+        codes = []
+        for part in parts:
+            table = [reasons.setdefault(each, len(reasons)) for each in part.reasons]
+            codes.append(numpy.array([*table, -1])[part.reason])
+        return Sweep(
+            self.name,
+            self.variant,
+            self.variables,
+            {name: numpy.concatenate([part.columns[name] for part in parts]) for name in self.columns},
+            numpy.concatenate([part.valid for part in parts]),
+            numpy.concatenate(codes),
+            list(reasons),
+            self.space,
+        )
+
     def plot(self, path: str, first: str = "params", second: str = "macs") -> None:
         """Draw the valid rows by two columns, with their Pareto front, into a .svg, .png or .pdf file."""
         from paramcount.sweeps.plot import Plot
@@ -111,30 +134,6 @@ class Sweep:
         except ParamcountError as error:
             return str(error)
         return None
-
-
-def joined(parts: Sequence[Sweep]) -> Sweep:
-    """The rows of all parts, in their order."""
-    import numpy
-
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    reasons: dict[str, int] = {}
-    codes = []
-    for part in parts:
-        table = [reasons.setdefault(each, len(reasons)) for each in part.reasons]
-        codes.append(numpy.array([*table, -1])[part.reason])
-    return Sweep(
-        first.name,
-        first.variant,
-        first.variables,
-        {name: numpy.concatenate([part.columns[name] for part in parts]) for name in first.columns},
-        numpy.concatenate([part.valid for part in parts]),
-        numpy.concatenate(codes),
-        list(reasons),
-        first.space,
-    )
 
 
 def read_condition(text: str, columns: Sequence[str]) -> Expression:

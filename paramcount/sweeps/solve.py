@@ -11,7 +11,7 @@ from paramcount.cost.report import Report
 from paramcount.errors import ArgumentError, ParamcountError, quote
 from paramcount.language.language import SpecSyntax
 from paramcount.render.sheet import SCHEMA, Sheet
-from paramcount.sweeps.result import joined, no_column
+from paramcount.sweeps.result import no_column
 from paramcount.sweeps.space import Space
 from paramcount.sweeps.sweep import space_of, sweep_parts
 
@@ -105,7 +105,8 @@ def solve(
         raise ArgumentError("`step` must be above 0, and `high` at least `low`")
     high = high if high is not None else upper(space, variable, at_most, max(base, low), step)
     values = steps(low, high, step)
-    found = joined(list(sweep_parts(space_of(spec, variant, {variable: values, **variables}))))
+    part, *parts = sweep_parts(space_of(spec, variant, {variable: values, **variables}))
+    found = part.joined(*parts)
     fits = found.valid.copy()
     for name, most in at_most.items():
         fits &= found.columns[name] <= most

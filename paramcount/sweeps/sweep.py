@@ -12,7 +12,7 @@ from paramcount.errors import ArgumentError
 from paramcount.language.language import SpecSyntax
 from paramcount.language.load import fresh_syntax, locate, shown_path
 from paramcount.language.yaml.source import read_source
-from paramcount.sweeps.result import Sweep, joined, read_condition
+from paramcount.sweeps.result import Sweep, read_condition
 from paramcount.sweeps.space import Space
 from paramcount.sweeps.walk import Walk
 
@@ -47,7 +47,8 @@ def sweep(
     [192, 224, 192]
     """
     space = space_of(spec, variant, variables, paired, random, seed)
-    return joined(list(sweep_parts(space, where, chunk, workers, dask)))
+    part, *parts = sweep_parts(space, where, chunk, workers, dask)
+    return part.joined(*parts)
 
 
 def space_of(

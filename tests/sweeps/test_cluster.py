@@ -14,7 +14,6 @@ import paramcount as pc
 from paramcount.cli.main import main
 from paramcount.language.plugin import load_plugin
 from paramcount.layers.layer import registry
-from paramcount.sweeps.result import joined
 from paramcount.sweeps.sweep import space_of, sweep_parts
 
 pytest.importorskip("distributed", reason="needs dask and distributed")
@@ -143,7 +142,8 @@ def test_a_spec_travels_with_all_its_files(cluster, tmp_path):
     space = space_of(str(spec), None, {"n": [1, 2, 10]})
     for path in tmp_path.iterdir():
         path.unlink()
-    found = joined(list(sweep_parts(space, chunk=2, dask=address)))
+    part, *parts = sweep_parts(space, chunk=2, dask=address)
+    found = part.joined(*parts)
     assert found.columns["params"].tolist() == [15, 30, 150]  # (4 + 1) · 3 n
 
 

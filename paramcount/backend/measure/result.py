@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from paramcount.numbers.units import binary, decimal, duration, grouped
-from paramcount.render.sheet import SCHEMA, Heading, Sheet, Shown
+from paramcount.render.sheet import SCHEMA, Heading, Sheet
+from paramcount.render.shown import Shown
 
 
 def span(times: tuple[float, float]) -> str:

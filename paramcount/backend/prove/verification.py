@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import printable
-from paramcount.render.sheet import SCHEMA, Heading, Sheet, Shown
+from paramcount.render.sheet import SCHEMA, Heading, Sheet
+from paramcount.render.shown import Shown
 
 MOST = 20  # differences that are shown
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from paramcount.errors import printable
 from paramcount.numbers.units import decimal
-from paramcount.render.sheet import SCHEMA, Heading, Sheet, Shown
+from paramcount.render.sheet import SCHEMA, Heading, Sheet
+from paramcount.render.shown import Shown
 
 
 class Epoch(NamedTuple):

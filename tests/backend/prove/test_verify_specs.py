@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from paramcount.language.vocabulary import FORMS
 
 from paramcount.backend.prove.verify import verify
 from paramcount.graph.tree import leaves
 from paramcount.language.load import load, shipped_specs
 from paramcount.language.reading import MODIFIERS
+from paramcount.language.vocabulary import FORMS
 
 ROOT = Path(__file__).resolve().parents[3]
 BLOCKS = {path.stem: path for path in (ROOT / "paramcount" / "language" / "blocks").glob("*.yaml")}

@@ -1,0 +1,31 @@
+"""Showing a result: `str()`, a notebook, and the formats by name, which are loaded when they are used."""
+
+from __future__ import annotations
+
+from paramcount.render.sheet import Sheet
+
+
+class Shown:
+    """A result that has a Sheet: `str()` is the table, and a notebook shows it as HTML."""
+
+    __slots__ = ()
+
+    def sheet(self) -> Sheet:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        from paramcount.render.table import render
+
+        return render(self.sheet(), colour=False)
+
+    def _repr_html_(self) -> str | None:
+        from paramcount.render.html import render
+
+        return render(self.sheet())
+
+
+def rendered(sheet: Sheet, form: str) -> str:
+    """A sheet for the standard output, in the format of a name."""
+    from importlib import import_module
+
+    return import_module(f"paramcount.render.{form}").render(sheet)
