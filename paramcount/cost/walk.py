@@ -182,8 +182,7 @@ def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row
             figures = Figures.total([part for part, _ in parts])
             training = step and TrainingFigures.total([part for _, part in parts if part])
             kind = element.kind
-            # `let` leaves the value that arrived, which is nothing it made
-            shape = None if element.output is None or kind == "let" else element.output.shape
+            shape = element.output and element.output.shape
         assert figures is not None
         below.setdefault(depth, []).append((figures, training))
         rows.append(

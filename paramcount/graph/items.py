@@ -137,8 +137,10 @@ class Let(Form):
             up = getattr(given, "up", 0)
             builder.scope.give(given, builder.optional_path(path, "path", str(given)), up, must_use=True)
             builder.prev = before
+        builder.prev = None  # the group makes no value of its own
         builder.close("let")
-        builder.results = (builder.prev,)
+        builder.prev = before
+        builder.results = (before,)
 
 
 @dataclass(eq=False)
