@@ -14,7 +14,7 @@ jax = pytest.importorskip("jax")
 from jax import ShapeDtypeStruct, lax  # noqa: E402
 from jax import numpy as jnp  # noqa: E402
 
-from paramcount.backend import walker  # noqa: E402
+from paramcount.backend.trace import walker  # noqa: E402
 from paramcount.backend.trace.primitives import FREE  # noqa: E402
 from paramcount.backend.trace.products import taps_in_bounds  # noqa: E402
 from paramcount.backend.trace.rules import CONTRACTIONS  # noqa: E402
