@@ -190,6 +190,8 @@ class Column:
         else:
             least = 0 if self.low == 0 or (low == high and high % 2 == 0) else -largest
         if largest > MOST:
+            huge = (values > 64) & ((self.array > 1) | (self.array < -1))  # too large to be computed at all
+            require(Mask(~huge), "a power overflows the 64 bits of a sweep", hint=ALONE)
             return careful(operator.pow, self, other)
         return Column(self.array**values, least, largest)
 

@@ -73,6 +73,14 @@ def test_integers_on_either_side(operation, values, other):
         check(operation(other, column(values)), [operation(other, each) for each in values])
 
 
+def test_huge_powers_are_refused_before_they_are_computed():
+    with pytest.raises(ArgumentError, match="a power overflows the 64 bits") as refused:
+        column([0, 1, -1, 3]) ** 10**18
+    assert refused.value.mask.tolist() == [False, False, False, True]
+    check(column([0, 1, -1]) ** 10**18, [0, 1, 1])
+    check(column([0, 1, -1, 2]) ** column([10**18, 10**17, 10**17 + 1, 62]), [0, 1, -1, 2**62])
+
+
 @given(values=st.lists(st.integers(-99, 99), min_size=1, max_size=5), power=st.integers(0, 12))
 def test_powers(values, power):
     if max(abs(each) for each in values) ** power <= MOST:

@@ -99,7 +99,7 @@ except Exception as error:
     print(type(error).__name__, error)
 """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    said = "MissingPackageError `--loader torch` needs PyTorch\nhint: pip install torch\n"
+    said = "MissingImportError `--loader torch` needs PyTorch\nhint: pip install torch\n"
     assert done.stdout == "[1.5]\n" + said
 
 
