@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,23 +88,24 @@ class Scope:
         if must_use and not name.startswith("_"):
             scope.unused[str(name)] = position
 
-    def find(self, name: str) -> Value | None:
-        """The value of a name; raises SpecError where there is none. None for an input that was not given."""
+    def outwards(self) -> Iterator[Scope]:
+        """This scope and those around it, innermost first."""
         scope: Scope | None = self
         while scope is not None:
+            yield scope
+            scope = scope.around
+
+    def find(self, name: str) -> Value | None:
+        """The value of a name, None for an input that was not given; raises SpecError where nothing has the name."""
+        for scope in self.outwards():
             if name in scope.names:
                 scope.unused.pop(name, None)
                 return scope.names[name]
-            scope = scope.around
         raise self.unknown(name)
 
     def visible(self) -> list[str]:
-        names: list[str] = []
-        scope: Scope | None = self
-        while scope is not None:
-            names += scope.names
-            scope = scope.around
-        return names
+        """All names that can be used here."""
+        return [name for scope in self.outwards() for name in scope.names]
 
     def skipped(self, name: str) -> bool:
         """Whether nothing has this name only because no item that gives it came about."""
@@ -134,12 +136,10 @@ class Scope:
 
     def escape(self) -> None:
         """Mark every scope up to the block or file: a stack was used, so that no iteration can stand for another."""
-        scope: Scope | None = self
-        while scope is not None:
+        for scope in self.outwards():
             if scope.closed:
                 raise SpecError(
                     "a stack cannot be used inside the body of `each`, `scan` or `moe`",
                     hint="name the value, and use the name inside",
                 )
             scope.escaped = True
-            scope = scope.around
