@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.errors.suggest import one_of
 from paramcount.graph.builder import Builder
-from paramcount.graph.items import Form
+from paramcount.graph.form import Form, Items, Named, Start
 from paramcount.graph.loops import same_shape
 from paramcount.graph.tree import Body, Carry, Group
 from paramcount.layers._pattern import (
@@ -21,7 +21,7 @@ from paramcount.layers._pattern import (
     result_shape,
     split_pieces,
 )
-from paramcount.layers.fields import AxisSizes, Flag, Items, Named, Sizes, Start, Text, ValuePath, Whole, Word, field
+from paramcount.layers.fields import AxisSizes, Flag, Sizes, Text, ValuePath, Whole, Word, field
 from paramcount.layers.layer import Item, Shape
 from paramcount.layers.route import Combine, Router
 from paramcount.numbers.arithmetic import product, same_sizes

@@ -8,18 +8,15 @@ from typing import Any, ClassVar
 
 from paramcount.errors import ShapeError, SpecError, quote
 from paramcount.graph.builder import Builder
+from paramcount.graph.form import Form, Items, Named
 from paramcount.graph.scope import SKIPPED
-from paramcount.layers.fields import Checked, Flag, Items, Key, Kind, Named, ValuePath, field
+from paramcount.layers.fields import Flag, Key, Kind, ValuePath, field
 from paramcount.layers.layer import Item
 from paramcount.layers.merge import Add, Multiply
 from paramcount.numbers.arithmetic import decide
 
 ADD = Add(("arrived", "prev"))
 Path = Any  # "prev", a name, or a list of items that starts at `prev`
-
-
-class Form(Checked, Item):
-    """A structural form: it places other items, and its fields are its arguments in a spec."""
 
 
 @dataclass(eq=False)

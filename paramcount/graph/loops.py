@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from paramcount.errors import ShapeError, SpecError, Undecided
 from paramcount.graph.builder import LAYERS, Builder
+from paramcount.graph.form import Items
 from paramcount.graph.items import Do
 from paramcount.graph.tree import Iteration, Loop, Value
-from paramcount.layers.fields import Checked, Flag, Items, Whole, field
+from paramcount.layers.checked import Checked
+from paramcount.layers.fields import Flag, Whole, field
 from paramcount.layers.layer import Item
 from paramcount.numbers.arithmetic import same_sizes, settle
 

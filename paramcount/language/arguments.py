@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from paramcount.errors import ArgumentError, ParamcountError, SpecError, quote
 from paramcount.errors.suggest import argument_hint, did_you_mean, kind_for
+from paramcount.graph.form import Named
 from paramcount.language.bindings import EMPTY, Bindings
 from paramcount.language.context import IDENTIFIER, Context, describe, empty, mapping_of, wrong
 from paramcount.language.items import MODIFIERS, ItemSyntax, SpecItem
@@ -23,7 +24,8 @@ from paramcount.language.written import (
     read_value,
 )
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
-from paramcount.layers.fields import Check, Checked, Named
+from paramcount.layers.checked import Checked
+from paramcount.layers.fields import Check
 from paramcount.layers.layer import Item, Shape
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paramcount.errors import ParamcountError, SpecError, printable, quote
 from paramcount.errors.suggest import did_you_mean, kind_for
-from paramcount.graph.items import Form
+from paramcount.graph.form import Form
 from paramcount.language.arguments import FromDefaults, Sizes, read_arguments, signature_of
 from paramcount.language.bindings import EMPTY, Bindings
 from paramcount.language.blocks import BlockDefinition, SpecBlock

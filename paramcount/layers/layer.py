@@ -8,7 +8,8 @@ from functools import cache, cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.layers.fields import Check, Checked, Kind, field
+from paramcount.layers.checked import Checked
+from paramcount.layers.fields import Check, Kind, field
 from paramcount.numbers.arithmetic import Size, product
 
 LAYOUTS = {"features": 1, "sequence": 2, "image": 3, "volume": 4, "tokens": 1}
