@@ -139,7 +139,7 @@ class Scan(Form):
                 f"`scan` walks the first axis of a value, and got {source.shape.layout} {source.shape}",
                 hint="give it a sequence, (steps, width)",
             )
-        name = name if name is not None else builder.called("scan")
+        name = name if name is not None else builder.group.called("scan")
         starts = {}
         for given, start in self.carry.items():  # before the group opens: a path runs once, not at each step
             sizes = Sizes()("carry", start) if is_sizes(start) else None
@@ -239,7 +239,7 @@ class Moe(Form):
         width = result.shape.sizes[source.shape.rank - 1 :]
         body.collected = builder.value(Shape.of(*weights.shape.sizes, *width))
         builder.merge(Combine(), (weights, body.collected), "combine")
-        builder.close("moe", Group("", "moe", made_by=builder.children[0]))
+        builder.close("moe", Group("", "moe", made_by=builder.group.children[0]))
 
     def forward(self, body: Body, run: Any) -> None:
         """Each token through its experts, with the tensors of each gathered from the stacks of all, by `vmap`."""

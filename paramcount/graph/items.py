@@ -93,7 +93,7 @@ class Residual(Form):
                     f"the residual's body gives {result.shape}, but {arrived.shape} arrived",
                     hint="give a projection path with `add:`, or a condition: `residual: {if: ..., body: [...]}`",
                 )
-            builder.merge(ADD, (arrived, result), builder.free("add"))
+            builder.merge(ADD, (arrived, result), builder.group.free("add"))
         builder.close("residual")
 
 
@@ -111,7 +111,7 @@ class Gate(Form):
     kind = "gate"
 
     def place(self, builder: Builder, name: str | None) -> None:
-        builder.build(Multiply(("prev", self.path)), name if name is not None else builder.called("gate"))
+        builder.build(Multiply(("prev", self.path)), name if name is not None else builder.group.called("gate"))
 
 
 @dataclass(eq=False)

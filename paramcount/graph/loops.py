@@ -34,7 +34,7 @@ class LoopItem(Item):
         raise NotImplementedError
 
     def place(self, builder: Builder, name: str | None) -> None:
-        name = name if name is not None else builder.called(self.kind)
+        name = name if name is not None else builder.group.called(self.kind)
         if self.count > LAYERS:
             raise too_many_iterations(self.count, "repeat")
         loop = Loop(name, source=builder.prev, shared=self.share)
@@ -48,7 +48,7 @@ class LoopItem(Item):
         last = loop.order()[-1].results
         loop.results = tuple(value and builder.value(value.shape) for value in last)
         builder.prev, builder.results = loop.results[0], loop.results
-        builder.children.append(loop)
+        builder.group.children.append(loop)
 
     def iterate(self, builder: Builder, loop: Loop, index: int) -> None:
         """Add an iteration to those of an earlier one that it equals, or expand it."""

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.layers.fields import REQUIRED, Check
+from paramcount.layers.fields import REQUIRED, Check, ValuePath, ValuePaths
 
 
 class Checked:
@@ -41,9 +41,15 @@ class Checked:
     @classmethod
     @cache
     def validations(cls) -> tuple[tuple[str, Check, Any], ...]:
-        """Each argument whose values are not all good, with its check and its default, which needs none."""
+        """Each argument that has something to check, with its check and its default, which is not checked."""
         checks = {name: check for name, check in cls.checks() if type(check).__call__ is not Check.__call__}
         return tuple((name, check, getattr(cls, name, REQUIRED)) for name, check in checks.items())
+
+    @classmethod
+    @cache
+    def value_fields(cls) -> tuple[tuple[str, Check], ...]:
+        """Each argument that takes values from elsewhere in the network, with its check."""
+        return tuple((name, check) for name, check in cls.checks() if isinstance(check, (ValuePath, ValuePaths)))
 
     @classmethod
     def positional(cls) -> tuple[str, ...]:
