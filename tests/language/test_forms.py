@@ -4,7 +4,7 @@ import pytest
 
 import paramcount as pc
 from paramcount.errors import ParamcountError
-from paramcount.language.arguments import signature_of
+from paramcount.language.signature import signature_of
 from paramcount.language.vocabulary import FORMS, form
 from paramcount.layers.checked import Checked
 
