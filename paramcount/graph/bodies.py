@@ -191,7 +191,7 @@ class Scan(Form):
 
 @dataclass(eq=False)
 class Moe(Form):
-    """Experts of equal bodies, of which each token uses the `top_k` that a router chooses.
+    """Experts with equal bodies; for each token a router chooses `top_k` of them.
 
     Parameters × experts, work × top_k; the router is a matrix product without bias, `softmax` or `sigmoid`.
 
@@ -202,11 +202,11 @@ class Moe(Form):
     """
 
     experts: int = field(Whole(), doc="how many experts there are")
-    top_k: int = field(Whole(), doc="how many of them each token uses")
+    top_k: int = field(Whole(), doc="how many experts each token uses")
     body: Sequence[Item] = field(Items(), doc="the items of one expert")
-    router: str = field(Word("softmax", "sigmoid"), "softmax", doc="what makes scores of the router's results")
-    groups: int = field(Whole(), 1, doc="into how many groups the experts divide")
-    top_groups: int = field(Whole(), 1, doc="from how many groups a token's experts are chosen")
+    router: str = field(Word("softmax", "sigmoid"), "softmax", doc="how results of the router become scores")
+    groups: int = field(Whole(), 1, doc="how many groups the experts are divided into")
+    top_groups: int = field(Whole(), 1, doc="how many of the groups a token's experts may come from")
     correction: bool = field(Flag(), False, doc="whether a buffer is added to the scores that choose")
     normalize: bool = field(Flag(), True, doc="whether the weights of a token's experts sum to 1")
 

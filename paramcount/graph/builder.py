@@ -123,7 +123,7 @@ class Builder:
         self.merge(layer, inputs, name)
 
     def merge(self, layer: Layer, inputs: tuple[Value, ...], name: str | None = None) -> None:
-        """A layer on values that are at hand."""
+        """A layer on given values."""
         shapes = tuple([value.shape for value in inputs])
         given = checked_shape(layer, shapes) if is_foreign(type(layer)) else layer.output_shape(*shapes)
         outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (Value(given, self.dormant),)
@@ -139,7 +139,7 @@ class Builder:
     def extra_inputs(self, layer: Layer) -> tuple[Layer, tuple[Value, ...]]:
         """The values of the layer's fields that take a path, in their order, and the layer that takes them.
 
-        Fields without a value are skipped; the layer then has None there, where a path led to an input not given.
+        Fields without a path are skipped. Where a path leads to an input that is not given, that layer has None.
         """
         found: list[Value] = []
         missing: dict[str, Any] = {}
@@ -188,7 +188,7 @@ class Builder:
         return value
 
     def optional_path(self, path: Any, kind: str, name: str | None = None) -> Value | None:
-        """The same, or None for an input of the block that was not given."""
+        """The value that a path leads to, or None for an input of the block that is not given."""
         if isinstance(path, str):
             if path == "prev":
                 return self.arrived()
@@ -220,7 +220,7 @@ class Builder:
         self.group = OpenGroup()
 
     def close(self, kind: str, group: Group | None = None) -> None:
-        """End the open group and put it among its parent's children; without a `group` of its own it goes if empty."""
+        """End the open group and add it to its parent's children; without a `group` of its own, not an empty one."""
         children = self.group.children
         self.group = self.around.pop()
         name = self.trail.pop()
@@ -251,7 +251,7 @@ class Builder:
 
     @contextmanager
     def aside(self, name: str) -> Iterator[tuple[list[Element], Scope]]:
-        """Build below a name into a list of elements and a scope of its own, which are handed out."""
+        """Build below a name, into a list of elements and a scope of their own, which are yielded."""
         around, self.group = self.group, OpenGroup()
         self.trail.append(name)
         outer = self.enter()
@@ -297,7 +297,7 @@ class Builder:
         self.leave(outer)
 
     def enters(self, body: Body, outside: Value, shape: Shape) -> Value:
-        """The value inside of a body, of a shape, that a value outside enters as."""
+        """The value, of a given shape, that a value from outside becomes inside a body."""
         inside = self.value(shape)
         body.enters.append((outside, inside))
         return inside

@@ -169,7 +169,7 @@ class Pop(Form):
 
 @dataclass(eq=False)
 class Activate(Form):
-    """The kind that a word names, wherever an argument decides it, or nothing for `none`."""
+    """The kind that a word names, such as an argument of a block; nothing for `none`."""
 
     activation: Item | None = field(Kind(none=True), doc="a kind that needs no argument, or `none`")
 

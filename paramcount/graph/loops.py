@@ -1,4 +1,4 @@
-"""Loops: iterations one after the other, of which equal ones are expanded once."""
+"""Loops: iterations one after the other; equal ones are expanded once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REMEMBERED = 8  # how many earlier bodies an iteration is compared with
 
 
 class LoopItem(Item):
-    """A body that runs `count` times. What a loop must know: its iterations, and whether two of them are alike."""
+    """A body that runs `count` times. A kind of loop says what an iteration holds, and whether two are alike."""
 
     count: int
     share: bool = False
@@ -68,15 +68,15 @@ class LoopItem(Item):
         loop.iterations.append(self.expand(builder, index))
 
     def earlier(self, builder: Builder, loop: Loop, index: int) -> Iteration | None:
-        """An earlier iteration that this one equals: nothing outlives it, the shape is its, and it would read the same.
+        """An earlier iteration that this one equals: nothing outlives it, the same shape arrives, and it is alike.
 
-        In a sweep, iterations that are equal in some variants only stand alone, rather than split the variants.
+        In a sweep, iterations that are equal only in some variants are kept apart, rather than splitting the variants.
         """
         if not builder.fold and not self.share:
             return None
         for each in reversed(loop.iterations[-REMEMBERED:]):
             try:
-                if each.layers >= 0 and same_shape(each.entry, builder.prev) and self.alike(index, each.indices[0]):
+                if not each.alone and same_shape(each.entry, builder.prev) and self.alike(index, each.indices[0]):
                     return each
             except Undecided:
                 if self.share:
@@ -94,8 +94,9 @@ class LoopItem(Item):
             entry=entry,
             child=children[0] if children else None,
             results=(builder.prev, *builder.results[1:]),
-            layers=-1 if scope.escaped else builder.layers - layers,
+            layers=builder.layers - layers,
             steps=builder.steps - steps,
+            alone=scope.escaped,
         )
 
 

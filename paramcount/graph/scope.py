@@ -30,8 +30,8 @@ class Name(str):
 class Weights:
     """Weights under a key: where their owner stands in the block or file, and the shapes of its tensors.
 
-    `experts` are the numbers of experts around, outermost first, each of whom has its own; `homes` are the paths
-    of the leaves that hold the tensors, and whether these are frozen.
+    `experts` are the numbers of experts around, outermost first, each of which has its own; `homes` are the paths of
+    the leaves that hold the tensors, and whether these are frozen.
     """
 
     owner: str
@@ -63,7 +63,7 @@ class Scope:
         """Give a value a name, `up` loops outside; a name is given once in its scope."""
         position = getattr(name, "position", None)
         if name == "prev" or not PATH_MARKS.isdisjoint(name):
-            hint = "`prev`, and `.`, `[` and `]`, which stand in the paths of rows, make no names"
+            hint = "`prev` is reserved, and `.`, `[` and `]` stand in the paths of rows"
             raise SpecError(f"{quote(name)} cannot be a name", hint=hint, position=position)
         scope = self
         for _ in range(up):
@@ -108,7 +108,7 @@ class Scope:
         return [name for scope in self.outwards() for name in scope.names]
 
     def skipped(self, name: str) -> bool:
-        """Whether nothing has this name only because no item that gives it came about."""
+        """Whether nothing has this name only because `when` skipped every item that gives it."""
         reason = self.root.gone.get(name, SKIPPED if name in self.root.declared else "")
         return reason == SKIPPED and name not in self.visible()
 

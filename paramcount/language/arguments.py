@@ -163,7 +163,7 @@ def given_arguments(signature: Signature, node: Node, context: Context) -> tuple
 
 
 def read_argument(signature: Signature, name: str, node: Node, context: Context, alone: bool = False) -> Written:
-    """One argument as its field reads it; a constant one is checked at once. `alone` it is all behind its kind."""
+    """One argument as its field reads it; a constant one is checked at once. `alone`: it is all behind its kind."""
     check, word = signature.checks[name], signature.word(name)
     try:
         read = read_checked(check, word, node, context, signature.kind if alone else word)

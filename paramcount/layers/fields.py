@@ -44,7 +44,7 @@ class Whole(Check):
     def __init__(self, at_least: int | None = 1, none: bool = False) -> None:
         super().__init__(none)
         self.at_least = at_least
-        self.least = f"write a whole number from {at_least} on"
+        self.least = f"write a whole number of at least {at_least}"
 
     def __call__(self, name: str, value: Any) -> Any:
         if type(value) is not int:
@@ -56,7 +56,7 @@ class Whole(Check):
 
 
 class Wholes(Check):
-    """Several whole numbers, each of them checked by `size`."""
+    """Several whole numbers, each checked by `size`."""
 
     def __init__(self, at_least: int | None = 1, none: bool = False) -> None:
         super().__init__(none)
@@ -101,7 +101,7 @@ class Pairs(Wholes):
 
 
 class Word(Check):
-    """One of some words."""
+    """One of several words."""
 
     def __init__(self, *words: str) -> None:
         super().__init__()

@@ -155,7 +155,7 @@ def slide(x: Any, pool: Pool, start: float, operation: Any) -> Any:
     start = x.dtype.type(start)
     if set(spread) == {1}:
         return lax.reduce_window(x, start, operation, (*kernel, 1), (*stride, 1), (*widths, (0, 0)))
-    # JAX has no gradient of dilated windows, so these are reduced axis by axis, by gathers.
+    # JAX cannot differentiate dilated windows, so these are reduced axis by axis, by gathers.
     from numpy import arange
 
     for axis, (count, width, step, gap) in enumerate(zip(places, kernel, stride, spread, strict=True)):

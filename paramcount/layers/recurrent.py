@@ -1,4 +1,12 @@
-"""Recurrent layers: lstm, gru, rnn."""
+"""Recurrent layers, by PyTorch's equations.
+
+At each step the gates see the input and the state after the step before. The layers take a sequence, or features as a
+single step, and give several results: the sequence of outputs, the last state and, for `lstm`, the last cell (`into:
+[memory, h, c]`). `layers` are stacked, each on the outputs of the one below. With `bidirectional` every layer also
+reads the sequence from its end, and the outputs of both directions are concatenated. The first state, zeros unless
+`state` gives it, and the last one have the shape (layers × directions, out), or (out,) for one layer in one
+direction.
+"""
 
 from dataclasses import dataclass
 from typing import Any

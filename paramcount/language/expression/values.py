@@ -44,7 +44,7 @@ def number(value: Any) -> Any:
 
 
 def bounded(value: Any) -> Any:
-    """The number unless it is beyond 1e18, or no real number."""
+    """The number, unless it is beyond 1e18 or not real."""
     if isinstance(value, (int, float)):
         if -LIMIT <= value <= LIMIT:
             return value
@@ -189,7 +189,7 @@ def missing(a: Any, items: Any) -> Any:
 
 def item(items: Any, index: Any) -> Any:
     """items[index], from the end where the index is negative."""
-    items = items_of(items, "only a list has items, and not {}")
+    items = items_of(items, "only a list has items, not {}")
     index = number(index)
     if isinstance(index, float) and index.is_integer():
         index = int(index)
