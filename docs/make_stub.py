@@ -11,7 +11,7 @@ from textwrap import fill
 
 import paramcount as pc
 from paramcount.graph.block import Block
-from paramcount.language.signature import AsWritten
+from paramcount.language.shipped import AsWritten
 
 INTRODUCTION = '''\
 """The public names, for editors and type checkers; written by docs/make_stub.py."""

@@ -148,7 +148,7 @@ def moved(name: str) -> object:
 
 
 def hint(name: str) -> str:
-    """The public name that a framework's name or a slip probably stands for, in a line of its own."""
+    """The public name that a framework's or a misspelled one most likely stands for, as a hint on a line of its own."""
     if name.startswith("_"):
         return ""
     from paramcount.errors.suggest import kind_for

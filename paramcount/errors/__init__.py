@@ -63,7 +63,7 @@ class ShapeError(ParamcountError, ValueError):
 
 
 class ManyErrors(ParamcountError):
-    """Several independent errors found in one pass, ordered by position; at most twenty are shown."""
+    """Several independent errors found at once, ordered by position; at most twenty are shown."""
 
     shown = 20
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.errors.suggest import one_of
 from paramcount.graph.builder import Builder
-from paramcount.graph.items import Form
+from paramcount.graph.form import Form, Items, Named, Start
 from paramcount.graph.loops import same_shape
 from paramcount.graph.tree import Body, Carry, Group
 from paramcount.layers._pattern import (
@@ -21,7 +21,7 @@ from paramcount.layers._pattern import (
     result_shape,
     split_pieces,
 )
-from paramcount.layers.fields import AxisSizes, Flag, Items, Named, Sizes, Start, Text, ValuePath, Whole, Word, field
+from paramcount.layers.fields import AxisSizes, Flag, Sizes, Text, ValuePath, Whole, Word, field
 from paramcount.layers.layer import Item, Shape
 from paramcount.layers.route import Combine, Router
 from paramcount.numbers.arithmetic import product, same_sizes
@@ -139,7 +139,7 @@ class Scan(Form):
                 f"`scan` walks the first axis of a value, and got {source.shape.layout} {source.shape}",
                 hint="give it a sequence, (steps, width)",
             )
-        name = name if name is not None else builder.called("scan")
+        name = name if name is not None else builder.group.called("scan")
         starts = {}
         for given, start in self.carry.items():  # before the group opens: a path runs once, not at each step
             sizes = Sizes()("carry", start) if is_sizes(start) else None
@@ -191,7 +191,7 @@ class Scan(Form):
 
 @dataclass(eq=False)
 class Moe(Form):
-    """Experts of equal bodies, of which each token uses the `top_k` that a router chooses.
+    """Experts with equal bodies; for each token a router chooses `top_k` of them.
 
     Parameters × experts, work × top_k; the router is a matrix product without bias, `softmax` or `sigmoid`.
 
@@ -202,11 +202,11 @@ class Moe(Form):
     """
 
     experts: int = field(Whole(), doc="how many experts there are")
-    top_k: int = field(Whole(), doc="how many of them each token uses")
+    top_k: int = field(Whole(), doc="how many experts each token uses")
     body: Sequence[Item] = field(Items(), doc="the items of one expert")
-    router: str = field(Word("softmax", "sigmoid"), "softmax", doc="what makes scores of the router's results")
-    groups: int = field(Whole(), 1, doc="into how many groups the experts divide")
-    top_groups: int = field(Whole(), 1, doc="from how many groups a token's experts are chosen")
+    router: str = field(Word("softmax", "sigmoid"), "softmax", doc="how results of the router become scores")
+    groups: int = field(Whole(), 1, doc="how many groups the experts are divided into")
+    top_groups: int = field(Whole(), 1, doc="how many of the groups a token's experts may come from")
     correction: bool = field(Flag(), False, doc="whether a buffer is added to the scores that choose")
     normalize: bool = field(Flag(), True, doc="whether the weights of a token's experts sum to 1")
 
@@ -239,7 +239,7 @@ class Moe(Form):
         width = result.shape.sizes[source.shape.rank - 1 :]
         body.collected = builder.value(Shape.of(*weights.shape.sizes, *width))
         builder.merge(Combine(), (weights, body.collected), "combine")
-        builder.close("moe", Group("", "moe", made_by=builder.children[0]))
+        builder.close("moe", Group("", "moe", made_by=builder.group.children[0]))
 
     def forward(self, body: Body, run: Any) -> None:
         """Each token through its experts, with the tensors of each gathered from the stacks of all, by `vmap`."""

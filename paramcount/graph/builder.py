@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from paramcount.errors import Position, SpecError, quote
@@ -13,12 +12,33 @@ from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Scope
 from paramcount.graph.sharing import tied_table
 from paramcount.graph.tree import Body, Element, Group, Node, Value
-from paramcount.layers.fields import Check, ValuePath, ValuePaths
 from paramcount.layers.layer import Item, Layer, Shape
 
 STEPS = 100_000  # iterations and items, whether or not they make a layer
 LAYERS = 50_000  # after expansion; folded iterations count one by one
 DEPTH = 48  # groups in groups
+
+
+class OpenGroup:
+    """A group while it is built: its elements so far, and the names that they have taken."""
+
+    def __init__(self) -> None:
+        self.children: list[Element] = []
+        self.ordinals: dict[str, int] = {}
+        self.taken: set[str] = set()
+
+    def called(self, kind: str) -> str:
+        """The name of the next element of a kind: the kind and its ordinal."""
+        ordinal = self.ordinals.get(kind, 0)
+        self.ordinals[kind] = ordinal + 1
+        return self.free(f"{kind}_{ordinal}" if kind[-1].isdigit() else f"{kind}{ordinal}")
+
+    def free(self, name: str) -> str:
+        """A name that no other element has: the one wanted, or longer."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
 
 
 class Builder:
@@ -30,11 +50,9 @@ class Builder:
         self.scope = Scope()
         self.prev: Value | None = None
         self.results: tuple[Value | None, ...] = ()  # of the latest item, for `into`
-        self.children: list[Element] = []
-        self.ordinals: dict[str, int] = {}
-        self.taken: set[str] = set()  # names in the open group
-        self.trail: list[str] = []  # the names of the open groups
-        self.opened: list[tuple[list[Element], dict[str, int], set[str]]] = []  # what stood around them
+        self.group = OpenGroup()
+        self.around: list[OpenGroup] = []  # the open groups in which it stands
+        self.trail: list[str] = []  # their names
         self.experts: tuple[Any, ...] = ()  # how many there are in each `moe` around
         self.frozen = False
         self.dormant = False  # inside an item of training while expanding for inference
@@ -59,8 +77,10 @@ class Builder:
             if isinstance(item, type) and issubclass(item, Item):
                 hint = f"write `{item.__name__}(...)`, with its arguments"
                 raise SpecError(f"the class {quote(item.__name__)} is not an item", hint=hint)
-            hint = "use layers, blocks, and forms such as `Residual`"
-            hint = "put several items into `Do([...])`" if isinstance(item, (list, tuple)) else hint
+            listed = isinstance(item, (list, tuple))
+            hint = (
+                "put several items into `Do([...])`" if listed else "use layers, blocks, and forms such as `Residual`"
+            )
             raise SpecError(f"{quote(repr(item))} is not an item", hint=hint)
         item.place(self, name)
 
@@ -82,46 +102,48 @@ class Builder:
         self.open(layer.kind, name)
         self.leaf(layer)
         self.norm_and_activation(layer)
-        self.close(layer.kind, Group("", layer.kind, made_by=self.children[0]))
+        self.close(layer.kind, Group("", layer.kind, made_by=self.group.children[0]))
 
     def norm_and_activation(self, layer: Layer) -> None:
-        """Expand what a layer has behind it, in the group that is open."""
+        """Expand the norm and the activation of a layer, in the open group."""
         for what, after in (("norm", layer.norm), ("activation", layer.activation)):
             if isinstance(after, Item):
                 self.build(after)
             elif after is not None:
+                from paramcount.graph.words import argumentless
+
                 self.build(argumentless(after, f"{what} of {quote(join_trail(self.trail))}"))
 
     def leaf(self, layer: Layer, name: str | None = None) -> None:
         """A layer on the value that arrives, and on those that its fields lead to."""
         inputs = (self.arrived(),) if layer.takes_prev else ()
-        if path_fields(type(layer)):
+        if layer.value_fields():
             layer, more = self.extra_inputs(layer)
             inputs += more
         self.merge(layer, inputs, name)
 
     def merge(self, layer: Layer, inputs: tuple[Value, ...], name: str | None = None) -> None:
-        """A layer on values that are at hand."""
+        """A layer on given values."""
         shapes = tuple([value.shape for value in inputs])
         given = checked_shape(layer, shapes) if is_foreign(type(layer)) else layer.output_shape(*shapes)
         outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (Value(given, self.dormant),)
-        node = Node(self.called(layer.kind) if name is None else name, layer, inputs, shapes, outputs)
+        node = Node(self.group.called(layer.kind) if name is None else name, layer, inputs, shapes, outputs)
         node.frozen, node.training_only = self.frozen, self.dormant
         tied = getattr(layer, "tied", None)
         if tied is not None:
             node.tie = tied_table(tied, self.scope.root.weights, node, self.experts)
-        self.children.append(node)
+        self.group.children.append(node)
         self.count_layers(1)
         self.prev, self.results = outputs[0], outputs
 
     def extra_inputs(self, layer: Layer) -> tuple[Layer, tuple[Value, ...]]:
         """The values of the layer's fields that take a path, in their order, and the layer that takes them.
 
-        Fields without a value are skipped; the layer then has None there, where a path led to an input not given.
+        Fields without a path are skipped. Where a path leads to an input that is not given, that layer has None.
         """
         found: list[Value] = []
         missing: dict[str, Any] = {}
-        for field, check in path_fields(type(layer)):
+        for field, check in layer.value_fields():
             path = getattr(layer, field)
             if path is None:
                 continue
@@ -166,7 +188,7 @@ class Builder:
         return value
 
     def optional_path(self, path: Any, kind: str, name: str | None = None) -> Value | None:
-        """The same, or None for an input of the block that was not given."""
+        """The value that a path leads to, or None for an input of the block that is not given."""
         if isinstance(path, str):
             if path == "prev":
                 return self.arrived()
@@ -193,14 +215,14 @@ class Builder:
     def open(self, kind: str, name: str | None = None) -> None:
         """Start a group; what is built from now on becomes its children."""
         self.deeper()
-        self.trail.append(name if name is not None else self.called(kind))
-        self.opened.append((self.children, self.ordinals, self.taken))
-        self.children, self.ordinals, self.taken = [], {}, set()
+        self.trail.append(name if name is not None else self.group.called(kind))
+        self.around.append(self.group)
+        self.group = OpenGroup()
 
     def close(self, kind: str, group: Group | None = None) -> None:
-        """End the open group and put it among its parent's children; one of no kind of its own goes if empty."""
-        children = self.children
-        self.children, self.ordinals, self.taken = self.opened.pop()
+        """End the open group and add it to its parent's children; without a `group` of its own, not an empty one."""
+        children = self.group.children
+        self.group = self.around.pop()
         name = self.trail.pop()
         self.depth -= 1
         if group is None:
@@ -209,7 +231,7 @@ class Builder:
             group = Group(name, kind)
         group.name, group.children, group.output = name, children, self.prev
         group.frozen, group.training_only = self.frozen, self.dormant
-        self.children.append(group)
+        self.group.children.append(group)
 
     def deeper(self) -> None:
         self.depth += 1
@@ -229,32 +251,14 @@ class Builder:
 
     @contextmanager
     def aside(self, name: str) -> Iterator[tuple[list[Element], Scope]]:
-        """Build below a name into a list of elements and a scope of its own, which are handed out."""
-        around = self.children, self.ordinals, self.taken
-        self.children, self.ordinals, self.taken = [], {}, set()
+        """Build below a name, into a list of elements and a scope of their own, which are yielded."""
+        around, self.group = self.group, OpenGroup()
         self.trail.append(name)
         outer = self.enter()
-        yield self.children, self.scope
+        yield self.group.children, self.scope
         self.leave(outer)
         self.trail.pop()
-        self.children, self.ordinals, self.taken = around
-
-    def called(self, kind: str) -> str:
-        """The name of the next element of a kind: the kind and its ordinal in the open group."""
-        ordinal = self.ordinals.get(kind, 0)
-        self.ordinals[kind] = ordinal + 1
-        name = f"{kind}_{ordinal}" if kind[-1].isdigit() else f"{kind}{ordinal}"
-        if name in self.taken:
-            return self.free(name)
-        self.taken.add(name)
-        return name
-
-    def free(self, name: str) -> str:
-        """A name in the open group that no other element has: the one wanted, or longer."""
-        while name in self.taken:
-            name += "_"
-        self.taken.add(name)
-        return name
+        self.group = around
 
     def enter(self, declared: dict[str, Position] | None = None, root: bool = False, closed: bool = False) -> Scope:
         """Start a scope of names; a root scope (a block's) does not see the names around it."""
@@ -285,15 +289,15 @@ class Builder:
     @contextmanager
     def inside(self, body: Body) -> Iterator[None]:
         """Build into a body, which stands in the open group; what is named in it is not seen outside."""
-        outer, around = self.enter(closed=True), self.children
-        self.children = body.children
+        outer, around = self.enter(closed=True), self.group.children
+        self.group.children = body.children
         yield
-        self.children = around
-        self.children.append(body)
+        self.group.children = around
+        around.append(body)
         self.leave(outer)
 
     def enters(self, body: Body, outside: Value, shape: Shape) -> Value:
-        """The value inside of a body, of a shape, that a value outside enters as."""
+        """The value, of a given shape, that a value from outside becomes inside a body."""
         inside = self.value(shape)
         body.enters.append((outside, inside))
         return inside
@@ -309,29 +313,3 @@ def join_trail(trail: list[str]) -> str:
     for name in trail:
         path += name if not path or name.startswith("[") or not name else f".{name}"
     return path
-
-
-@cache
-def path_fields(kind: type[Layer]) -> tuple[tuple[str, Check], ...]:
-    """The fields of a layer that take a value, with their checks."""
-    return tuple((name, check) for name, check in kind.checks() if isinstance(check, (ValuePath, ValuePaths)))
-
-
-def argumentless(item: Any, what: str) -> Item:
-    """The norm or activation that a word names; `what` it is of which layer."""
-    from paramcount.layers import find
-
-    layer = find(item) if isinstance(item, str) else None
-    if layer is None:
-        from paramcount.errors.suggest import did_you_mean, kind_for
-        from paramcount.layers import MODULES
-
-        if isinstance(item, type) and issubclass(item, Item):
-            hint = f"write `{item.__name__}()`, with its brackets"
-            raise SpecError(f"the {what} is the class {quote(item.__name__)}", hint=hint)
-        hint = did_you_mean(kind_for(str(item), list(MODULES)), "give a kind that needs no argument, a layer, or None")
-        raise SpecError(f"unknown kind {quote(item)} as the {what}", hint=hint)
-    if layer.required():
-        message = f"{quote(item)} needs {quote(layer.required()[0])} as the {what}"
-        raise SpecError(message, hint="give a layer instead of its kind")
-    return layer()

@@ -1,4 +1,4 @@
-"""Layers that come from elsewhere: what their methods raise and return is looked at when one is placed."""
+"""Layers from outside the package: what their methods raise and return is checked when one is placed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def is_foreign(layer: type[Layer]) -> bool:
 
 
 def checked_shape(layer: Layer, shapes: tuple[Shape, ...]) -> Any:
-    """A layer's result, as `output_shape` says, after a look at its other methods but `forward`.
+    """What `output_shape` of a layer returns, after a check of all its methods except `forward`.
 
-    Raises SpecError, with the place in the layer's file, where one of them fails or returns something else than it
-    should. What it raises for the user, such as ShapeError, passes.
+    Raises SpecError, with the place in the layer's file, where one of them fails or returns something other than it
+    should. What a layer raises for its user, such as ShapeError, is passed on.
     """
     given = called(layer, "output_shape", shapes)
     results = given if isinstance(given, tuple) and given else (given,)

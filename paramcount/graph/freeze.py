@@ -1,4 +1,4 @@
-"""Parts of a network that are kept from training by the paths of their rows."""
+"""Freezing parts of a network, which are chosen by the paths of their rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paramcount.graph.tree import Body, Element, Graph, Loop, indices_label, joi
 
 
 def training_graph(network: Network, freeze: Sequence[str] = ()) -> Graph:
-    """The network for training, all that a pattern matches frozen.
+    """The tree for training, with all that a pattern matches frozen.
 
     A pattern is matched with the paths of rows: `*` stands for anything, `?` for one character, and what is below a
     row is frozen with it. `block[3]` is one iteration of a loop. Raises ArgumentError for a pattern without a row.

@@ -8,18 +8,15 @@ from typing import Any, ClassVar
 
 from paramcount.errors import ShapeError, SpecError, quote
 from paramcount.graph.builder import Builder
+from paramcount.graph.form import Form, Items, Named
 from paramcount.graph.scope import SKIPPED
-from paramcount.layers.fields import Checked, Flag, Items, Key, Kind, Named, ValuePath, field
+from paramcount.layers.fields import Flag, Key, Kind, ValuePath, field
 from paramcount.layers.layer import Item
 from paramcount.layers.merge import Add, Multiply
 from paramcount.numbers.arithmetic import decide
 
 ADD = Add(("arrived", "prev"))
 Path = Any  # "prev", a name, or a list of items that starts at `prev`
-
-
-class Form(Checked, Item):
-    """A structural form: it places other items, and its fields are its arguments in a spec."""
 
 
 @dataclass(eq=False)
@@ -96,7 +93,7 @@ class Residual(Form):
                     f"the residual's body gives {result.shape}, but {arrived.shape} arrived",
                     hint="give a projection path with `add:`, or a condition: `residual: {if: ..., body: [...]}`",
                 )
-            builder.merge(ADD, (arrived, result), builder.free("add"))
+            builder.merge(ADD, (arrived, result), builder.group.free("add"))
         builder.close("residual")
 
 
@@ -114,7 +111,7 @@ class Gate(Form):
     kind = "gate"
 
     def place(self, builder: Builder, name: str | None) -> None:
-        builder.build(Multiply(("prev", self.path)), name if name is not None else builder.called("gate"))
+        builder.build(Multiply(("prev", self.path)), name if name is not None else builder.group.called("gate"))
 
 
 @dataclass(eq=False)
@@ -172,7 +169,7 @@ class Pop(Form):
 
 @dataclass(eq=False)
 class Activate(Form):
-    """The kind that a word names, wherever an argument decides it, or nothing for `none`."""
+    """The kind that a word names, such as an argument of a block; nothing for `none`."""
 
     activation: Item | None = field(Kind(none=True), doc="a kind that needs no argument, or `none`")
 

@@ -1,4 +1,4 @@
-"""Loops: iterations one after the other, of which equal ones are expanded once."""
+"""Loops: iterations one after the other; equal ones are expanded once."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from paramcount.errors import ShapeError, SpecError, Undecided
 from paramcount.graph.builder import LAYERS, Builder
+from paramcount.graph.form import Items
 from paramcount.graph.items import Do
 from paramcount.graph.tree import Iteration, Loop, Value
-from paramcount.layers.fields import Checked, Flag, Items, Whole, field
+from paramcount.layers.checked import Checked
+from paramcount.layers.fields import Flag, Whole, field
 from paramcount.layers.layer import Item
 from paramcount.numbers.arithmetic import same_sizes, settle
 
@@ -17,7 +19,7 @@ REMEMBERED = 8  # how many earlier bodies an iteration is compared with
 
 
 class LoopItem(Item):
-    """A body that runs `count` times. What a loop must know: its iterations, and whether two of them are alike."""
+    """A body that runs `count` times. A kind of loop says what an iteration holds, and whether two are alike."""
 
     count: int
     share: bool = False
@@ -32,7 +34,7 @@ class LoopItem(Item):
         raise NotImplementedError
 
     def place(self, builder: Builder, name: str | None) -> None:
-        name = name if name is not None else builder.called(self.kind)
+        name = name if name is not None else builder.group.called(self.kind)
         if self.count > LAYERS:
             raise too_many_iterations(self.count, "repeat")
         loop = Loop(name, source=builder.prev, shared=self.share)
@@ -46,7 +48,7 @@ class LoopItem(Item):
         last = loop.order()[-1].results
         loop.results = tuple(value and builder.value(value.shape) for value in last)
         builder.prev, builder.results = loop.results[0], loop.results
-        builder.children.append(loop)
+        builder.group.children.append(loop)
 
     def iterate(self, builder: Builder, loop: Loop, index: int) -> None:
         """Add an iteration to those of an earlier one that it equals, or expand it."""
@@ -66,15 +68,15 @@ class LoopItem(Item):
         loop.iterations.append(self.expand(builder, index))
 
     def earlier(self, builder: Builder, loop: Loop, index: int) -> Iteration | None:
-        """An earlier iteration that this one equals: nothing outlives it, the shape is its, and it would read the same.
+        """An earlier iteration that this one equals: nothing outlives it, the same shape arrives, and it is alike.
 
-        In a sweep, iterations that are equal in some variants only stand alone, rather than split the variants.
+        In a sweep, iterations that are equal only in some variants are kept apart, rather than splitting the variants.
         """
         if not builder.fold and not self.share:
             return None
         for each in reversed(loop.iterations[-REMEMBERED:]):
             try:
-                if each.layers >= 0 and same_shape(each.entry, builder.prev) and self.alike(index, each.indices[0]):
+                if not each.alone and same_shape(each.entry, builder.prev) and self.alike(index, each.indices[0]):
                     return each
             except Undecided:
                 if self.share:
@@ -92,8 +94,9 @@ class LoopItem(Item):
             entry=entry,
             child=children[0] if children else None,
             results=(builder.prev, *builder.results[1:]),
-            layers=-1 if scope.escaped else builder.layers - layers,
+            layers=builder.layers - layers,
             steps=builder.steps - steps,
+            alone=scope.escaped,
         )
 
 

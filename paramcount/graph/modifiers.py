@@ -44,7 +44,7 @@ class With(Item):
 
     def place(self, builder: Builder, name: str | None) -> None:
         if self.name is not None and not getattr(self.name, "up", 0):
-            name = builder.free(str(self.name)) if self.item is not None else None
+            name = builder.group.free(str(self.name)) if self.item is not None else None
         outer = builder.frozen, builder.dormant, builder.prev
         builder.frozen = builder.frozen or self.frozen
         builder.dormant = builder.dormant or (self.only is not None and not builder.training)
@@ -63,9 +63,9 @@ class With(Item):
     def keep_weights(self, builder: Builder, name: str | None) -> None:
         """Build the item, and give it the weights under its key or remember its own there."""
         assert self.item is not None
-        start = len(builder.children)
+        start = len(builder.group.children)
         builder.build(self.item, name)
-        built = builder.children[start:]
+        built = builder.group.children[start:]
         if len(built) != 1:
             if self.share is not None and built:
                 raise SpecError("`share` needs one item", hint="put the items into a `do:`")

@@ -15,9 +15,9 @@ from paramcount.layers.layer import LAYOUTS, Item, Shape
 class Network:
     """Items with their inputs, in Python as in a spec.
 
-    `input` is one shape of one example: a size or a tuple, whose rank tells features, sequence, image and volume (never
-    a batch; channels come last), a mapping such as `{"tokens": [128]}`, or a Shape; `inputs` are several by name.
-    `outputs` is a list of names or a mapping of labels to names; without it, the last value.
+    `input` is the shape of one example: a size or a tuple, whose rank makes it features, a sequence, an image or a
+    volume (without a batch, channels last), a mapping such as `{"tokens": [128]}`, or a Shape; `inputs` are several by
+    name. `outputs` is a list of names or a mapping of labels to names; without it, the last value.
 
     >>> from paramcount.layers.dense import Dense
     >>> Network([Dense(512), Dense(10)], input=784).graph().outputs["output"].shape.sizes
@@ -81,7 +81,7 @@ class Network:
         key: Any = None,
         axis_name: str | None = None,
     ) -> Any:
-        """What the network makes of one example in JAX: a pure function, for `jit`, `vmap`, `grad` and the like.
+        """The result for one example in JAX: a pure function, for `jit`, `vmap`, `grad` and the like.
 
         `x` is one array of the input's sizes, or several by name; the result is one array, or several by label. With
         `train` it is the result and the new buffers; dropout then takes its random numbers from `key`, and batch norm
@@ -109,7 +109,7 @@ class Network:
         builder.run(self.items)
         outputs = self.named_outputs(builder)
         builder.leave(outer)
-        return Graph(inputs, builder.children, outputs, training, builder.warnings)
+        return Graph(inputs, builder.group.children, outputs, training, builder.warnings)
 
     def named_outputs(self, builder: Builder) -> dict[str, Value]:
         """Each output's value by its label; without those that `when` skipped, and in inference those of training."""

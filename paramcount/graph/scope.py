@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,8 +30,8 @@ class Name(str):
 class Weights:
     """Weights under a key: where their owner stands in the block or file, and the shapes of its tensors.
 
-    `experts` are the numbers of experts around, outermost first, each of whom has its own; `homes` are the paths
-    of the leaves that hold the tensors, and whether these are frozen.
+    `experts` are the numbers of experts around, outermost first, each of which has its own; `homes` are the paths of
+    the leaves that hold the tensors, and whether these are frozen.
     """
 
     owner: str
@@ -62,7 +63,7 @@ class Scope:
         """Give a value a name, `up` loops outside; a name is given once in its scope."""
         position = getattr(name, "position", None)
         if name == "prev" or not PATH_MARKS.isdisjoint(name):
-            hint = "`prev`, and `.`, `[` and `]`, which stand in the paths of rows, make no names"
+            hint = "`prev` is reserved, and `.`, `[` and `]` stand in the paths of rows"
             raise SpecError(f"{quote(name)} cannot be a name", hint=hint, position=position)
         scope = self
         for _ in range(up):
@@ -87,26 +88,27 @@ class Scope:
         if must_use and not name.startswith("_"):
             scope.unused[str(name)] = position
 
-    def find(self, name: str) -> Value | None:
-        """The value of a name; raises SpecError where there is none. None for an input that was not given."""
+    def outwards(self) -> Iterator[Scope]:
+        """This scope and those around it, innermost first."""
         scope: Scope | None = self
         while scope is not None:
+            yield scope
+            scope = scope.around
+
+    def find(self, name: str) -> Value | None:
+        """The value of a name, None for an input that was not given; raises SpecError where nothing has the name."""
+        for scope in self.outwards():
             if name in scope.names:
                 scope.unused.pop(name, None)
                 return scope.names[name]
-            scope = scope.around
         raise self.unknown(name)
 
     def visible(self) -> list[str]:
-        names: list[str] = []
-        scope: Scope | None = self
-        while scope is not None:
-            names += scope.names
-            scope = scope.around
-        return names
+        """All names that can be used here."""
+        return [name for scope in self.outwards() for name in scope.names]
 
     def skipped(self, name: str) -> bool:
-        """Whether nothing has this name only because no item that gives it came about."""
+        """Whether nothing has this name only because `when` skipped every item that gives it."""
         reason = self.root.gone.get(name, SKIPPED if name in self.root.declared else "")
         return reason == SKIPPED and name not in self.visible()
 
@@ -134,12 +136,10 @@ class Scope:
 
     def escape(self) -> None:
         """Mark every scope up to the block or file: a stack was used, so that no iteration can stand for another."""
-        scope: Scope | None = self
-        while scope is not None:
+        for scope in self.outwards():
             if scope.closed:
                 raise SpecError(
                     "a stack cannot be used inside the body of `each`, `scan` or `moe`",
                     hint="name the value, and use the name inside",
                 )
             scope.escaped = True
-            scope = scope.around

@@ -1,7 +1,7 @@
 """The expanded network: a tree whose leaves are layers with known shapes, and bodies that run several times.
 
 Paths are joined from the names on the way down: `stage.conv0`, `[i]` for the iterations of a loop. A loop's child has
-no name of its own. Values are known by identity; a body's `entry` is bound anew each time that it runs.
+no name of its own. Values are known by identity; an iteration's `entry` is bound anew each time that it runs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Tie(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Element:
-    """What all parts of the tree have: a name, and marks that hold for everything below."""
+    """A part of the tree: its name, and marks that hold for everything below it."""
 
     name: str
     share: Share | None = field(default=None, kw_only=True)
@@ -68,7 +68,7 @@ class Node(Element):
     shapes: tuple[Shape, ...]  # of the inputs
     outputs: tuple[Value, ...]
     tie: Tie | None = None
-    exact: bool = False  # whether only the pairs of positions count that the layer does not hide
+    exact: bool = False  # whether only pairs of positions count that the layer does not mask
 
     @property
     def setting(self) -> str:
@@ -125,8 +125,9 @@ class Iteration:
     entry: Value | None
     child: Element | None
     results: tuple[Value | None, ...]
-    layers: int = -1  # how many layers it has; -1 where something made in it outlives it, so that it stands alone
-    steps: int = 0  # how many steps its expansion took
+    layers: int  # how many layers it has
+    steps: int  # how many steps its expansion took
+    alone: bool = False  # whether something made in it outlives it, so that no other iteration joins it
 
 
 @dataclass(eq=False, repr=False)
@@ -239,7 +240,7 @@ def leaves(graph: Graph) -> Iterator[Leaf]:
 
 
 def leaves_of(children: list[Element]) -> Iterator[Leaf]:
-    """The same of some elements of a block or file; paths are within it."""
+    """The same for some elements of a block or file; paths are within it."""
     return _leaves(children, "", "", "", "", ())
 
 

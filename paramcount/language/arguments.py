@@ -1,16 +1,17 @@
-"""What a kind takes, and how what is written beside it is read: each argument by its check."""
+"""How what is written beside a kind is read: each argument by its check."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from paramcount.errors import ArgumentError, ParamcountError, SpecError, quote
 from paramcount.errors.suggest import argument_hint, did_you_mean, kind_for
+from paramcount.graph.form import Named
 from paramcount.language.bindings import EMPTY, Bindings
 from paramcount.language.context import IDENTIFIER, Context, describe, empty, mapping_of, wrong
 from paramcount.language.items import MODIFIERS, ItemSyntax, SpecItem
 from paramcount.language.paths import ItemList, read_items, read_path
+from paramcount.language.signature import Signature
 from paramcount.language.written import (
     ANY_KIND,
     Constant,
@@ -23,46 +24,8 @@ from paramcount.language.written import (
     read_value,
 )
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
-from paramcount.layers.fields import Check, Checked, Named
+from paramcount.layers.fields import Check
 from paramcount.layers.layer import Item, Shape
-
-
-class Signature(NamedTuple):
-    """The arguments of a layer, a form or a block: their checks, and what they mean, by their names in Python.
-
-    `words` are their names in a spec, `positional` those that may stand in a list.
-    """
-
-    kind: str
-    checks: dict[str, Check]
-    required: tuple[str, ...]
-    positional: tuple[str, ...]
-    words: dict[str, str]  # in a spec -> in Python
-    meanings: dict[str, str]
-
-    def word(self, name: str) -> str:
-        """An argument's name in a spec."""
-        return next(word for word, each in self.words.items() if each == name)
-
-    @property
-    def open(self) -> str:
-        """The argument that collects all of other names, or nothing."""
-        return next((name for name, check in self.checks.items() if check.takes == "sizes"), "")
-
-    @property
-    def taken_whole(self) -> str:
-        """The argument that takes a whole list, or nothing."""
-        first = self.positional[0] if self.positional else ""
-        return first if first and self.checks[first].listed else ""
-
-
-@cache
-def signature_of(kind: type[Checked]) -> Signature:
-    """What a layer or a form takes."""
-    checks = dict(kind.checks())
-    words = {kind.in_specs.get(name, name): name for name in checks}
-    meanings = {name: kind.meaning(name) for name in checks}
-    return Signature(kind.kind, checks, kind.required(), kind.positional(), words, meanings)
 
 
 class FromDefaults(Written):
@@ -133,7 +96,7 @@ class ByName(Written):
         return found
 
 
-class Sizes(Written):
+class NamedSizes(Written):
     """The named axis sizes of a pattern."""
 
     __slots__ = ("sizes",)
@@ -157,7 +120,7 @@ def read_arguments(item: ItemSyntax, signature: Signature, node: Node, context: 
             written[name] = read
     if axes:
         sizes = {axis: read_value(value, context, what=axis) for axis, value in axes.items()}
-        written[signature.open] = Sizes(node, sizes)
+        written[signature.open] = NamedSizes(node, sizes)
     if len(context.file.errors) > noted or item.kind in context.file.broken:
         return None
     for name in signature.required:
@@ -200,7 +163,7 @@ def given_arguments(signature: Signature, node: Node, context: Context) -> tuple
 
 
 def read_argument(signature: Signature, name: str, node: Node, context: Context, alone: bool = False) -> Written:
-    """One argument as its field reads it; a constant one is checked at once. `alone` it is all behind its kind."""
+    """One argument as its field reads it; a constant one is checked at once. `alone`: it is all behind its kind."""
     check, word = signature.checks[name], signature.word(name)
     try:
         read = read_checked(check, word, node, context, signature.kind if alone else word)

@@ -9,11 +9,11 @@ from typing import Any
 from paramcount.errors import Position, quote
 from paramcount.errors.suggest import unknown
 from paramcount.graph.block import Block
-from paramcount.language.arguments import Signature
 from paramcount.language.bindings import EMPTY, Bindings
 from paramcount.language.context import Context, File, empty, identifier, mapping_of, wrong
 from paramcount.language.items import ItemSyntax, SpecItem, bind
 from paramcount.language.paths import read_items, read_path
+from paramcount.language.signature import Signature
 from paramcount.language.written import ANY_KIND, Formula, Template, Written, read_template, read_value
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.layers.fields import Check, ValuePath
@@ -48,9 +48,8 @@ class BlockDefinition:
         given = {**self.arguments, **self.inputs}
         checks: dict[str, Check] = {name: ValuePath() if name in self.inputs else Anything() for name in given}
         required = tuple(name for name, value in given.items() if value is None)
-        return Signature(
-            self.name, checks, required, tuple(self.arguments), {name: name for name in given}, dict.fromkeys(given, "")
-        )
+        words = {name: name for name in given}
+        return Signature(self.name, checks, required, tuple(self.arguments), words, meanings=dict.fromkeys(given, ""))
 
 
 class SpecBlock(Block):

@@ -9,13 +9,12 @@ from typing import Any
 
 from paramcount.errors import ManyErrors, ParamcountError, Position, SpecError, quote
 from paramcount.errors.suggest import did_you_mean, kind_for, nearest
-from paramcount.language.expression.tokens import spelling_hint
+from paramcount.language.expression.tokens import KEYWORDS, spelling_hint
 from paramcount.language.vocabulary import FORMS, shipped, taken
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.layers import MODULES, find
 
 RESERVED = ("prev", "i", "cin", "length", "none", "true", "false")
-KEYWORDS = ("and", "or", "not", "if", "else", "in")
 AXES = ("cin", "length")
 MOST_ERRORS = 100
 IDENTIFIER = re.compile(r"[^\W\d]\w*\Z")

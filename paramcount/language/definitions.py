@@ -11,9 +11,10 @@ from typing import Any
 from paramcount.errors import SpecError, quote
 from paramcount.errors.suggest import did_you_mean, kind_for
 from paramcount.graph.builder import DEPTH
-from paramcount.language.arguments import FromDefaults, Signature, given_arguments, read_argument, signature_of
+from paramcount.language.arguments import FromDefaults, given_arguments, read_argument
 from paramcount.language.blocks import BlockDefinition, read_body, read_signature
 from paramcount.language.context import Context, Enough, File, empty, mapping_of, text_of, wrong
+from paramcount.language.signature import Signature, signature_of
 from paramcount.language.vocabulary import FOLDER, FORMS, form, shipped
 from paramcount.language.written import Written
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence

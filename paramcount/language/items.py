@@ -27,8 +27,8 @@ FOR, FROM, REPEAT, WHEN = range(4)  # the order in which an item's modifiers are
 class ItemSyntax:
     """An item as written: `make` turns its kind and arguments into an Item for the value that arrives.
 
-    `places` tells where each argument stands; `layer` is what it makes wherever it stands, if it depends on nothing;
-    `plain` is an item without modifiers, and `marks` tells of those that are of its weights and results.
+    `places` says where each argument stands, `layer` is what it makes where that depends on nothing, `plain` says that
+    it does not have modifiers, and `marks` that it has some for its weights or its results.
     """
 
     __slots__ = (
@@ -81,7 +81,7 @@ class ItemSyntax:
         return [each.evaluate(bindings, shape) for each in (self.name, *self.into) if each is not None]
 
     def names_given(self, outside: int, bindings: Bindings, shape: Shape | None) -> tuple[str | None, list[str]]:
-        """Its name and the names of its results that go to what its `outside` outer loops give."""
+        """Its name and those of its results, where they name what its `outside` outer loops give."""
 
         def name(template: Template) -> str | None:
             here = min(template.same, self.loops) == outside

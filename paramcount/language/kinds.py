@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from paramcount.errors import ParamcountError, SpecError, printable, quote
 from paramcount.errors.suggest import did_you_mean, kind_for
-from paramcount.graph.items import Form
-from paramcount.language.arguments import FromDefaults, Sizes, read_arguments, signature_of
+from paramcount.graph.form import Form
+from paramcount.language.arguments import FromDefaults, NamedSizes, read_arguments
 from paramcount.language.bindings import EMPTY, Bindings
 from paramcount.language.blocks import BlockDefinition, SpecBlock
 from paramcount.language.context import IDENTIFIER, Context
 from paramcount.language.definitions import load_shipped
 from paramcount.language.expression.parse import Expression
 from paramcount.language.items import ItemSyntax, SpecItem
+from paramcount.language.signature import signature_of
 from paramcount.language.vocabulary import FORMS, form, shipped
 from paramcount.language.written import Formula
 from paramcount.language.yaml.nodes import Node, Scalar
@@ -82,7 +83,7 @@ def build(kind: type[Layer] | type[Form], written: list, bindings: Bindings, sha
 def show_formula(error: ParamcountError, written: list, bindings: Bindings, shape: Shape | None) -> None:
     """Say which expression gave a number that cannot be used, and point at it."""
     for name, value, _, _ in written:
-        if isinstance(value, Sizes) and error.argument in value.sizes:
+        if isinstance(value, NamedSizes) and error.argument in value.sizes:
             name, value = error.argument, value.sizes[error.argument]
         if isinstance(value, FromDefaults):
             bindings, value = bindings.base, value.inner

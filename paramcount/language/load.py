@@ -86,7 +86,7 @@ def loads(text: str, /, variant: str | None = None, file: str = "<text>", **vari
 
 
 def expanded(network: Loaded) -> Loaded:
-    """The network, whose graph holds together."""
+    """The network, after a first expansion, which raises the errors of its shapes."""
     network.graph()
     return network
 

@@ -69,7 +69,7 @@ def compiled(path: str, source: bytes) -> Any:
         return compile(source, path, "exec")
     except SyntaxError as error:
         position = Position(path, error.lineno or 1, error.offset or 1)
-        hint = "the plugin is not Python; mend this line"
+        hint = "the plugin is not valid Python; fix this line"
         raise SpecError(f"the plugin cannot be read: {error.msg}", hint=hint, position=position) from None
     except ValueError as error:
         raise SpecError(f"the plugin cannot be read: {error}", position=Position(path, 1, 1)) from None

@@ -1,49 +1,47 @@
-"""How a shipped block shows itself in Python: its signature, and a docstring from the head of its file."""
+"""What a kind takes: the arguments of a layer, a form or a block."""
 
 from __future__ import annotations
 
-import os
-from inspect import Parameter, Signature
-from itertools import takewhile
-from typing import Any
+from functools import cache
+from typing import NamedTuple
 
-from paramcount.language.bindings import EMPTY
-from paramcount.language.written import Formula, Written
+from paramcount.layers.checked import Checked
+from paramcount.layers.fields import Check
 
 
-class AsWritten(str):
-    """The default of an argument that depends on others, or on what arrives, shown as it is written: `cin / heads`."""
+class Signature(NamedTuple):
+    """The arguments of a layer, a form or a block: their checks, and what they mean, by their names in Python.
 
-    __repr__ = str.__str__
-
-
-def introduce(block: Any, definition: Any) -> None:
-    """Give a block's class the signature and the docstring of its definition.
-
-    >>> import paramcount as pc, inspect
-    >>> inspect.signature(pc.Ffn)
-    <Signature (hidden, activation='gelu', bias=True, out=cin, gated=False)>
+    `words` are their names in a spec, `positional` those that may stand in a list.
     """
-    shown = signature(definition)
-    itself = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-    block.__init__.__signature__ = shown.replace(parameters=[itself, *shown.parameters.values()])
-    with open(os.path.join(os.path.dirname(__file__), definition.file.path), encoding="utf-8") as file:
-        about = "".join(line.removeprefix("# ") for line in takewhile(lambda line: line.startswith("#"), file))
-    call = f"{definition.name}{shown}"
-    block.__doc__ = f"{about}\nThe shipped block `{call}`, written in the spec language: {definition.file.path}.\n"
+
+    kind: str
+    checks: dict[str, Check]
+    required: tuple[str, ...]
+    positional: tuple[str, ...]
+    words: dict[str, str]  # in a spec -> in Python
+    meanings: dict[str, str]
+
+    def word(self, name: str) -> str:
+        """An argument's name in a spec."""
+        return next(word for word, each in self.words.items() if each == name)
+
+    @property
+    def open(self) -> str:
+        """The argument that collects all of other names, or nothing."""
+        return next((name for name, check in self.checks.items() if check.takes == "sizes"), "")
+
+    @property
+    def taken_whole(self) -> str:
+        """The argument that takes a whole list, or nothing."""
+        first = self.positional[0] if self.positional else ""
+        return first if first and self.checks[first].listed else ""
 
 
-def signature(definition: Any) -> Signature:
-    """A block's arguments in their order, and then its inputs by name, as Python shows them."""
-    found = []
-    for name, written in definition.arguments.items():
-        default = Parameter.empty if written is None else default_of(written)
-        found.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default))
-    for name, path in definition.inputs.items():
-        default = Parameter.empty if path is None else AsWritten("...")
-        found.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default))
-    return Signature(found)
-
-
-def default_of(written: Written) -> Any:
-    return AsWritten(written.expression.text) if isinstance(written, Formula) else written.evaluate(EMPTY, None)
+@cache
+def signature_of(kind: type[Checked]) -> Signature:
+    """What a layer or a form takes."""
+    checks = dict(kind.checks())
+    words = {kind.in_specs.get(name, name): name for name in checks}
+    meanings = {name: kind.meaning(name) for name in checks}
+    return Signature(kind.kind, checks, kind.required(), kind.positional(), words, meanings)

@@ -6,7 +6,7 @@ import os
 from functools import lru_cache
 from importlib import import_module
 
-from paramcount.graph.items import Form
+from paramcount.graph.form import Form
 from paramcount.layers import MODULES
 
 FOLDER = os.path.join(os.path.dirname(__file__), "blocks")

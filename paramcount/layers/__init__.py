@@ -24,6 +24,7 @@ from paramcount.layers.fields import (
     ValuePath,
     ValuePaths,
     Whole,
+    Wholes,
     Word,
     field,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "ValuePath",
     "ValuePaths",
     "Whole",
+    "Wholes",
     "Word",
     "Work",
     "along",

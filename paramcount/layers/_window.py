@@ -80,7 +80,7 @@ def kernel_axes(kernel: Any, axes: int) -> dict[str, Size]:
     return dict(zip(AXIS_NAMES[axes], along("kernel", kernel, axes), strict=True))
 
 
-def describe(kernel: Any, stride: Any = 1, dilation: Any = 1, x: Shape | None = None) -> str:
+def describe(kernel: Any, stride: Any = 1, dilation: Any = 1, x: Shape | None = None, groups: Size = 1) -> str:
     """A short description of a window; where the number of axes is unknown, that of an image's.
 
     >>> describe(3, 2), describe((1, 7)), describe(3, 1, 2), describe(3, x=Shape.of(100, 80))
@@ -92,4 +92,4 @@ def describe(kernel: Any, stride: Any = 1, dilation: Any = 1, x: Shape | None = 
         values = value if isinstance(value, tuple) else (value,)
         if any(each != 1 for each in values):
             text += mark + ("×".join(map(str, values)) if len(set(values)) > 1 else str(values[0]))
-    return text
+    return text if groups == 1 else f"{text} g{groups}"

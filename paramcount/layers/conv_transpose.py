@@ -55,9 +55,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
     )
 
     def setting(self, *inputs: Shape) -> str:
-        return describe(self.kernel, self.stride, self.dilation, *inputs) + (
-            f" g{self.groups}" if self.groups != 1 else ""
-        )
+        return describe(self.kernel, self.stride, self.dilation, *inputs, groups=self.groups)
 
     def output_shape(self, x: Shape) -> Shape:
         axes = spatial_axes(x, "conv_transpose")

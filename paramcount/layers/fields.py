@@ -1,10 +1,9 @@
-"""What an argument may be: each field of a layer or a form says how its value is checked and how a spec reads it."""
+"""What an argument may be: the checks of fields, which also say how a spec reads them."""
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.numbers.arithmetic import Column, require
@@ -45,7 +44,7 @@ class Whole(Check):
     def __init__(self, at_least: int | None = 1, none: bool = False) -> None:
         super().__init__(none)
         self.at_least = at_least
-        self.least = f"write a whole number from {at_least} on"
+        self.least = f"write a whole number of at least {at_least}"
 
     def __call__(self, name: str, value: Any) -> Any:
         if type(value) is not int:
@@ -57,7 +56,7 @@ class Whole(Check):
 
 
 class Wholes(Check):
-    """Several whole numbers, each of them checked by `size`."""
+    """Several whole numbers, each checked by `size`."""
 
     def __init__(self, at_least: int | None = 1, none: bool = False) -> None:
         super().__init__(none)
@@ -101,15 +100,31 @@ class Pairs(Wholes):
         raise ArgumentError(f"{name} is a list of [before, after], one for each axis", argument=name)
 
 
+class Word(Check):
+    """One of several words."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__()
+        self.words = words
+
+    def __call__(self, name: str, value: Any) -> Any:
+        if value in self.words:
+            return value
+        from paramcount.errors.suggest import unknown
+
+        raise unknown(name, value, self.words, argument=name)
+
+
 class Padding(Check):
     """`same`, `half`, `valid`, a whole number, or a list of numbers or [before, after], one for each axis."""
 
-    words = ("same", "half", "valid")
+    word = Word("same", "half", "valid")
+    words = word.words
     size = Whole(at_least=0)
 
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
-            return one_of(name, value, self.words)
+            return self.word(name, value)
         if isinstance(value, (list, tuple)):
             return tuple(self.axis(name, each) for each in value)
         return self.size(name, value)
@@ -154,17 +169,6 @@ class Number(Check):
         return value
 
 
-class Word(Check):
-    """One of some words."""
-
-    def __init__(self, *words: str) -> None:
-        super().__init__()
-        self.words = words
-
-    def __call__(self, name: str, value: Any) -> Any:
-        return one_of(name, value, self.words)
-
-
 class Text(Check):
     """Any text, taken as written."""
 
@@ -190,13 +194,6 @@ class AxisSizes(Wholes):
         return tuple((axis, self.size(axis, size)) for axis, size in pairs)
 
 
-class Items(Check):
-    """A list of items: layers, blocks and forms."""
-
-    takes = "items"
-    listed = True
-
-
 class ValuePath(Check):
     """Where a value comes from: a name, `prev`, or a list of items."""
 
@@ -207,14 +204,8 @@ class ValuePath(Check):
         self.listed = listed
 
 
-class Start(Check):
-    """The value that a loop starts with: a path, or a list of sizes, which stands for zeros."""
-
-    takes = "start"
-
-
 class ValuePaths(Check):
-    """A list of such places, each of them an input."""
+    """A list of places that values come from, each of them an input."""
 
     takes = "values"
     listed = True
@@ -224,22 +215,6 @@ class ValuePaths(Check):
             hint = 'a path is `"prev"`, a name, or a list of items'
             raise ArgumentError(f"{name} must be a list of paths, not {quote(value)}", hint=hint, argument=name)
         return tuple(value)
-
-
-class Named(Check):
-    """Something for each of several names, checked by `check`; with `declares` the names are new ones."""
-
-    takes = "named"
-    listed = True
-
-    def __init__(self, check: Check, declares: bool = False) -> None:
-        super().__init__()
-        self.check, self.declares = check, declares
-
-    def __call__(self, name: str, value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            raise ArgumentError(f"{name} must be a mapping of names, not {quote(value)}", argument=name)
-        return {key: self.check(str(key), each) for key, each in value.items()}
 
 
 class Kind(Check):
@@ -252,60 +227,6 @@ class Key(Check):
     """A name: of weights that are used elsewhere too, or of a stack."""
 
     takes = "key"
-
-
-class Checked:
-    """A dataclass whose fields are checked when it is made: a layer or a form. A spec's reader asks for its arguments.
-
-    `by_name` are the fields that have no place in a positional list, `in_specs` those that have another name in specs.
-    """
-
-    kind: ClassVar[str] = ""
-    by_name: ClassVar[tuple[str, ...]] = ()
-    in_specs: ClassVar[Mapping[str, str]] = {}
-
-    def __post_init__(self) -> None:
-        for name, check, default in self.validations():
-            value = getattr(self, name)
-            if value is default or (value is None and check.none):
-                continue
-            try:
-                checked = check(name, value)
-            except ArgumentError as error:
-                error.hint = error.hint or self.meaning(name)
-                raise
-            if checked is not value:
-                object.__setattr__(self, name, checked)
-
-    @classmethod
-    @cache
-    def checks(cls) -> tuple[tuple[str, Check], ...]:
-        """Each argument's name and check, in positional order."""
-        return tuple(field_checks(cls))
-
-    @classmethod
-    @cache
-    def validations(cls) -> tuple[tuple[str, Check, Any], ...]:
-        """Each argument whose values are not all good, with its check and its default, which needs none."""
-        checks = {name: check for name, check in cls.checks() if type(check).__call__ is not Check.__call__}
-        return tuple((name, check, getattr(cls, name, REQUIRED)) for name, check in checks.items())
-
-    @classmethod
-    def positional(cls) -> tuple[str, ...]:
-        """The arguments that may stand in a list, in their order."""
-        return tuple(name for name, check in cls.checks() if name not in cls.by_name and check.takes != "sizes")
-
-    @classmethod
-    def required(cls) -> tuple[str, ...]:
-        """The arguments that have no default."""
-        found = dataclasses.fields(cls)  # type: ignore[arg-type]
-        return tuple(each.name for each in found if each.default is REQUIRED and each.default_factory is REQUIRED)
-
-    @classmethod
-    def meaning(cls, name: str) -> str:
-        """What an argument means, as a hint: its name in specs with its field's `doc`; nothing where there is none."""
-        doc = cls.__dataclass_fields__[name].metadata.get("doc")  # type: ignore[attr-defined]
-        return f"{cls.in_specs.get(name, name)}: {doc}" if doc else ""
 
 
 def field(check: Check, default: Any = REQUIRED, doc: str = "") -> Any:
@@ -321,27 +242,6 @@ def field(check: Check, default: Any = REQUIRED, doc: str = "") -> Any:
     if isinstance(default, dict):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
-
-
-def field_checks(layer: type) -> list[tuple[str, Check]]:
-    """Each field of a class with its check; raises ArgumentError for a class that is not a complete layer."""
-    name, fields = quote(layer.__name__), dataclasses.fields(layer)
-    known = [each.name for each in fields]
-    annotations = getattr(layer, "__annotations__", {})
-    if any(each not in known and "ClassVar" not in str(annotation) for each, annotation in annotations.items()):
-        hint = f"write `@dataclass(frozen=True)` above `class {layer.__name__}`"
-        raise ArgumentError(f"the layer {name} has arguments and is not a dataclass", hint=hint)
-    missing = sorted(getattr(layer, "__abstractmethods__", ()))
-    if missing:
-        hint = "a layer has the methods output_shape, params, work and forward"
-        raise ArgumentError(f"the layer {name} has no method {', '.join(map(quote, missing))}", hint=hint)
-    found: list[tuple[str, Any]] = [(each.name, each.metadata.get("check")) for each in fields]
-    for argument, check in found:
-        if not isinstance(check, Check):
-            message = f"the argument {quote(argument)} of the layer {name} does not say what it takes"
-            hint = f"write `{argument}: int = field(Whole())`, or another check of `paramcount.layers`"
-            raise ArgumentError(message, hint=hint)
-    return found
 
 
 def whole_number(name: str, value: Any) -> Any:
@@ -361,12 +261,3 @@ def whole_number(name: str, value: Any) -> Any:
     if hasattr(array, "dtype"):
         return Column.whole(name, array) if getattr(array, "ndim", 0) else whole_number(name, array.item())
     raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
-
-
-def one_of(name: str, value: Any, words: tuple[str, ...]) -> str:
-    """The value if it is one of the words; otherwise an error that suggests the nearest."""
-    if value in words:
-        return value
-    from paramcount.errors.suggest import unknown
-
-    raise unknown(name, value, words, argument=name)

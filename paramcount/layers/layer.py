@@ -8,7 +8,8 @@ from functools import cache, cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.layers.fields import Check, Checked, Kind, field
+from paramcount.layers.checked import Checked
+from paramcount.layers.fields import Check, Kind, field
 from paramcount.numbers.arithmetic import Size, product
 
 LAYOUTS = {"features": 1, "sequence": 2, "image": 3, "volume": 4, "tokens": 1}
@@ -211,27 +212,27 @@ class Layer(Checked, Item, ABC):
         return (Contraction(macs, (tuple(weights), (0,))),)
 
     def unmasked(self, figure: Size, *inputs: Shape) -> Size:
-        """What is left of a figure of its work where only pairs of positions count that it does not hide."""
+        """The part of a figure of its work that remains when only pairs of positions count that it does not mask."""
         return figure
 
     def cached(self, *inputs: Shape) -> Size | None:
-        """How many numbers generation keeps of each position of its second input; None for a layer without a cache.
+        """How many numbers generation caches for each position of its second input; None for a layer without a cache.
 
-        The first input are the queries that look them up.
+        The first input holds the queries that look them up.
         """
         return None
 
     def cached_positions(self, tokens: Size) -> Size | None:
-        """Of how many positions they are kept after so many tokens; None where queries see all that there are."""
+        """How many positions stay cached after `tokens` tokens; None where every query sees all positions there are."""
         return None
 
     def batch_sums(self, derived: bool, *inputs: Shape) -> Size:
-        """How many numbers it sums over the batch in a step of training; `derived`: its first input has a gradient."""
+        """How many numbers it sums over the batch in a training step; `derived`: its first input has a gradient."""
         return 0
 
     @property
     def vocabulary(self) -> Size | None:
-        """How many different tokens its first input may hold; None where it looks up none."""
+        """How many different tokens its first input may hold; None for a layer that does not look up tokens."""
         return None
 
     @abstractmethod

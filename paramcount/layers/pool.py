@@ -12,7 +12,28 @@ from paramcount.numbers.arithmetic import Size, ceil_div, maximum, minimum, prod
 
 
 @dataclass(frozen=True)
-class MaxPool(ParameterFree, kind="max_pool"):
+class Pool(ParameterFree):
+    """What both pools have in common: their windows, and where these stand."""
+
+    kernel: int | tuple[int, ...] = field(PerAxis(), doc="the window's size, one number or one for each axis")
+    stride: int | tuple[int, ...] | None = field(
+        PerAxis(none=True), None, doc="the step from one window to the next; the kernel's size unless given"
+    )
+    padding: Any = field(Padding(), "valid", doc="zeros around the input: `same`, `half`, `valid`, or numbers")
+    ceil: bool = field(Flag(), False, doc="whether a last window that hangs over the edge counts")
+
+    family = "pooling"
+    dilation = 1
+
+    def setting(self, *inputs: Shape) -> str:
+        return describe(self.kernel, self.kernel if self.stride is None else self.stride, self.dilation, *inputs)
+
+    def output_shape(self, x: Shape) -> Shape:
+        return pooled(x, self)
+
+
+@dataclass(frozen=True)
+class MaxPool(Pool, kind="max_pool"):
     """The largest of each window, over one, two or three spatial axes; the stride is the kernel unless given.
 
     With `ceil`, a last window that hangs over the edge counts, if it starts in the input or the padding before it. No
@@ -22,15 +43,8 @@ class MaxPool(ParameterFree, kind="max_pool"):
     (56, 56, 64)
     """
 
-    kernel: int | tuple[int, ...] = field(PerAxis(), doc="the window's size, one number or one for each axis")
-    stride: int | tuple[int, ...] | None = field(
-        PerAxis(none=True), None, doc="the step from one window to the next; the kernel's size unless given"
-    )
-    padding: Any = field(Padding(), "valid", doc="zeros around the input: `same`, `half`, `valid`, or numbers")
-    ceil: bool = field(Flag(), False, doc="whether a last window that hangs over the edge counts")
     dilation: int | tuple[int, ...] = field(PerAxis(), 1, doc="the step between the elements of a window")
 
-    family = "pooling"
     by_name = ("ceil", "dilation")
     examples = (
         ({"kernel": 2}, (6, 7, 3)),
@@ -41,12 +55,6 @@ class MaxPool(ParameterFree, kind="max_pool"):
         ({"kernel": (1, 2, 2), "ceil": True}, (3, 4, 5, 2)),
     )
 
-    def setting(self, *inputs: Shape) -> str:
-        return describe(self.kernel, self.kernel if self.stride is None else self.stride, self.dilation, *inputs)
-
-    def output_shape(self, x: Shape) -> Shape:
-        return pooled(x, self, self.dilation)
-
     def work(self, x: Shape) -> Work:
         return Work(0, product(along("kernel", self.kernel, x.rank - 1)) * self.output_shape(x).elements)
 
@@ -54,11 +62,11 @@ class MaxPool(ParameterFree, kind="max_pool"):
         from jax import lax
         from jax import numpy as jnp
 
-        return slide(x, self, self.dilation, -jnp.inf, lax.max)
+        return slide(x, self, -jnp.inf, lax.max)
 
 
 @dataclass(frozen=True)
-class AvgPool(ParameterFree, kind="avg_pool"):
+class AvgPool(Pool, kind="avg_pool"):
     """The mean of each window, over one, two or three spatial axes; the stride is the kernel unless given.
 
     Padding counts as zeros, unless `count_pad` is false; what hangs over by `ceil` never counts. No MACs;
@@ -68,15 +76,8 @@ class AvgPool(ParameterFree, kind="avg_pool"):
     7
     """
 
-    kernel: int | tuple[int, ...] = field(PerAxis(), doc="the window's size, one number or one for each axis")
-    stride: int | tuple[int, ...] | None = field(
-        PerAxis(none=True), None, doc="the step from one window to the next; the kernel's size unless given"
-    )
-    padding: Any = field(Padding(), "valid", doc="zeros around the input: `same`, `half`, `valid`, or numbers")
-    ceil: bool = field(Flag(), False, doc="whether a last window that hangs over the edge counts")
     count_pad: bool = field(Flag(), True, doc="whether the mean includes the zeros of the padding")
 
-    family = "pooling"
     by_name = ("ceil", "count_pad")
     examples = (
         ({"kernel": 2}, (6, 7, 3)),
@@ -86,15 +87,9 @@ class AvgPool(ParameterFree, kind="avg_pool"):
         ({"kernel": 3, "stride": 2, "padding": 1, "ceil": True, "count_pad": False}, (5, 6, 4, 2)),
     )
 
-    def setting(self, *inputs: Shape) -> str:
-        return describe(self.kernel, self.kernel if self.stride is None else self.stride, 1, *inputs)
-
-    def output_shape(self, x: Shape) -> Shape:
-        return pooled(x, self, 1)
-
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
-        kernel, stride, _, pads = window(self, 1, x.spatial)
+        kernel, stride, _, pads = window(self, x.spatial)
         positions = product(
             covered(*axis, self.count_pad) for axis in zip(x.spatial, y.spatial, kernel, stride, pads, strict=True)
         )
@@ -104,8 +99,8 @@ class AvgPool(ParameterFree, kind="avg_pool"):
         import numpy
         from jax import lax
 
-        total = slide(x, self, 1, 0, lax.add)
-        kernel, stride, _, pads = window(self, 1, x.shape[:-1])
+        total = slide(x, self, 0, lax.add)
+        kernel, stride, _, pads = window(self, x.shape[:-1])
         counts = numpy.ones((1,) * x.ndim, total.dtype)
         for axis, (before, after) in enumerate(pads):
             first = numpy.arange(total.shape[axis]) * stride[axis] - before
@@ -116,20 +111,20 @@ class AvgPool(ParameterFree, kind="avg_pool"):
         return total / counts.astype(total.dtype)
 
 
-def window(pool: Any, dilation: Any, sizes: tuple) -> tuple[tuple, tuple, tuple, list]:
+def window(pool: Pool, sizes: tuple) -> tuple[tuple, tuple, tuple, list]:
     """Kernel, stride, dilation and padding of a pool along each axis."""
     axes = len(sizes)
     kernel = along("kernel", pool.kernel, axes)
     stride = kernel if pool.stride is None else along("stride", pool.stride, axes)
-    spread = along("dilation", dilation, axes)
+    spread = along("dilation", pool.dilation, axes)
     return kernel, stride, spread, paddings(sizes, kernel, stride, spread, pool.padding)
 
 
-def pooled(x: Shape, pool: Any, dilation: Any) -> Shape:
+def pooled(x: Shape, pool: Pool) -> Shape:
     """The shape of a pool's result; raises ShapeError where a window does not fit, or sees nothing but padding."""
     spatial_axes(x, pool.kind)
     places = []
-    for size, kernel, step, spread, (before, after) in zip(x.spatial, *window(pool, dilation, x.spatial), strict=True):
+    for size, kernel, step, spread, (before, after) in zip(x.spatial, *window(pool, x.spatial), strict=True):
         reach = spread * (kernel - 1) + 1
         padded = size + before + after
         message = "the kernel spans {} positions, the padded input has {}"
@@ -145,12 +140,12 @@ def pooled(x: Shape, pool: Any, dilation: Any) -> Shape:
     return Shape((*places, x.channels), x.layout)
 
 
-def slide(x: Any, pool: Any, dilation: Any, start: float, operation: Any) -> Any:
+def slide(x: Any, pool: Pool, start: float, operation: Any) -> Any:
     """The windows of an array reduced by `operation` from `start` (which also fills the padding), in JAX."""
     from jax import lax
 
-    kernel, stride, spread, pads = window(pool, dilation, x.shape[:-1])
-    places = pooled(Shape.of(*x.shape), pool, dilation).spatial
+    kernel, stride, spread, pads = window(pool, x.shape[:-1])
+    places = pooled(Shape.of(*x.shape), pool).spatial
     widths = []
     for size, count, width, step, gap, (before, _) in zip(
         x.shape[:-1], places, kernel, stride, spread, pads, strict=True
@@ -160,7 +155,7 @@ def slide(x: Any, pool: Any, dilation: Any, start: float, operation: Any) -> Any
     start = x.dtype.type(start)
     if set(spread) == {1}:
         return lax.reduce_window(x, start, operation, (*kernel, 1), (*stride, 1), (*widths, (0, 0)))
-    # JAX has no gradient of dilated windows, so these are reduced axis by axis, by gathers.
+    # JAX cannot differentiate dilated windows, so these are reduced axis by axis, by gathers.
     from numpy import arange
 
     for axis, (count, width, step, gap) in enumerate(zip(places, kernel, stride, spread, strict=True)):

@@ -214,16 +214,16 @@ class Column:
         return Column(abs(self.array), max(-self.high, 0), max(-self.low, self.high))
 
     def compare(self, operation: Callable, other: Any) -> Any:
-        """An ordering: a bool if it is the same at its least and its most favourable corner, otherwise a Mask."""
+        """An ordering: a bool where the bounds decide it for every variant, otherwise a Mask."""
         if type(other) is Column:
             low, high = other.low, other.high
         elif isinstance(other, (int, float)) and type(other) is not bool:
             low = high = other
         else:
             return Mask(operation(self.array, other)) if hasattr(other, "dtype") else NotImplemented
-        corner = bool(operation(self.low, high))
-        if corner == operation(self.high, low):
-            return corner
+        every = bool(operation(self.low, high))
+        if every == operation(self.high, low):
+            return every
         return Mask(operation(self.array, plain(other)))
 
     def __lt__(self, other: Any) -> Any:

@@ -1,6 +1,7 @@
 import pytest
 
-from paramcount.errors.suggest import ARGUMENTS, KINDS, argument_hint, bare, edits, kind_for, nearest, plain
+from paramcount.errors.framework_names import ARGUMENTS, KINDS
+from paramcount.errors.suggest import argument_hint, bare, edits, kind_for, nearest, plain
 
 WORDS = str.split("""
     conv dense depthwise pointwise separable conv_transpose embedding batch_norm layer_norm group_norm rms_norm

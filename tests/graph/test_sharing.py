@@ -31,7 +31,7 @@ def test_experts_share_with_none_outside(layers):
 def test_experts_are_tied_to_none_outside():
     table = "{embedding: [11, 8], name: table}"
     body = "{dense: {out: 11, tied: table}}, {dense: 8}"
-    with pytest.raises(ParamcountError, match="tied to `table`, which stands outside of the `moe`"):
+    with pytest.raises(ParamcountError, match="tied to `table`, which stands outside the `moe`"):
         pc.loads(f"input: {{tokens: [5]}}\nlayers: [{table}, {moe(body)}]")
 
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paramcount.errors import ParamcountError, Position, SpecError, Undecided
+from paramcount.language.expression.functions import FUNCTIONS
 from paramcount.language.expression.parse import Expression, parse
 from paramcount.language.expression.tokens import spelling_hint
-from paramcount.language.expression.values import FUNCTIONS
 from paramcount.numbers.arithmetic import Column, Mask
 
 HERE = Position("net.yaml", 3, 12)

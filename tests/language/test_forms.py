@@ -4,9 +4,9 @@ import pytest
 
 import paramcount as pc
 from paramcount.errors import ParamcountError
-from paramcount.language.arguments import signature_of
+from paramcount.language.signature import signature_of
 from paramcount.language.vocabulary import FORMS, form
-from paramcount.layers.fields import Checked
+from paramcount.layers.checked import Checked
 
 SEQUENCE = "input: {sequence: [6, 8]}\nlayers:\n  - "
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, NoReturn
 from paramcount.errors import ArgumentError, ParamcountError, Position, quote
 from paramcount.language.expression import values
 from paramcount.language.expression.tokens import ALLOWED, LIMIT, Source, Token, refuse_thousands, tokenize
-from paramcount.language.expression.values import FUNCTIONS
 from paramcount.numbers.arithmetic import where
 
 Lookup = Callable[[str], Any]
@@ -247,11 +246,13 @@ class Parser:
         return Piece(lambda lookup: lookup(name))
 
     def call(self, token: Token) -> Piece:
+        from paramcount.language.expression.functions import FUNCTIONS
+
         opening = self.advance()
         if token.value not in FUNCTIONS:
-            from paramcount.errors.suggest import did_you_mean, nearest
+            from paramcount.errors.suggest import one_of
 
-            hint = did_you_mean(nearest(token.value, tuple(FUNCTIONS)), "the functions are " + ", ".join(FUNCTIONS))
+            hint = one_of(token.value, FUNCTIONS, "the functions are " + ", ".join(FUNCTIONS))
             raise self.source.error(token.start, f"unknown function {quote(token.value)}", hint)
         function, fewest, most = FUNCTIONS[token.value]
         arguments = self.items(opening, ")")

@@ -221,7 +221,7 @@ class Reader:
         return entries
 
     def odd_key(self, event: Any, start: Position) -> None:
-        """Reads over a key that is not a scalar, and its value, and says what is wrong with the key."""
+        """Reads past a key that is not a scalar, and past its value, and collects what is wrong with the key."""
         position = self.position(event)
         before = len(self.errors)
         self.node(event)

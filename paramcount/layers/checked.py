@@ -1,0 +1,90 @@
+"""Dataclasses whose fields are checked when one is made: what layers and forms have in common."""
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, ClassVar
+
+from paramcount.errors import ArgumentError, quote
+from paramcount.layers.fields import REQUIRED, Check, ValuePath, ValuePaths
+
+
+class Checked:
+    """A dataclass whose fields are checked when it is made: a layer or a form. A spec's reader asks for its arguments.
+
+    `by_name` are the fields that have no place in a positional list, `in_specs` those that have another name in specs.
+    """
+
+    kind: ClassVar[str] = ""
+    by_name: ClassVar[tuple[str, ...]] = ()
+    in_specs: ClassVar[Mapping[str, str]] = {}
+
+    def __post_init__(self) -> None:
+        for name, check, default in self.validations():
+            value = getattr(self, name)
+            if value is default or (value is None and check.none):
+                continue
+            try:
+                checked = check(name, value)
+            except ArgumentError as error:
+                error.hint = error.hint or self.meaning(name)
+                raise
+            if checked is not value:
+                object.__setattr__(self, name, checked)
+
+    @classmethod
+    @cache
+    def checks(cls) -> tuple[tuple[str, Check], ...]:
+        """Each argument's name and check, in positional order."""
+        return tuple(field_checks(cls))
+
+    @classmethod
+    @cache
+    def validations(cls) -> tuple[tuple[str, Check, Any], ...]:
+        """Each argument that has something to check, with its check and its default, which is not checked."""
+        checks = {name: check for name, check in cls.checks() if type(check).__call__ is not Check.__call__}
+        return tuple((name, check, getattr(cls, name, REQUIRED)) for name, check in checks.items())
+
+    @classmethod
+    @cache
+    def value_fields(cls) -> tuple[tuple[str, Check], ...]:
+        """Each argument that takes values from elsewhere in the network, with its check."""
+        return tuple((name, check) for name, check in cls.checks() if isinstance(check, (ValuePath, ValuePaths)))
+
+    @classmethod
+    def positional(cls) -> tuple[str, ...]:
+        """The arguments that may stand in a list, in their order."""
+        return tuple(name for name, check in cls.checks() if name not in cls.by_name and check.takes != "sizes")
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        """The arguments that have no default."""
+        found = dataclasses.fields(cls)  # type: ignore[arg-type]
+        return tuple(each.name for each in found if each.default is REQUIRED and each.default_factory is REQUIRED)
+
+    @classmethod
+    def meaning(cls, name: str) -> str:
+        """What an argument means, as a hint: its name in specs with its field's `doc`; nothing where there is none."""
+        doc = cls.__dataclass_fields__[name].metadata.get("doc")  # type: ignore[attr-defined]
+        return f"{cls.in_specs.get(name, name)}: {doc}" if doc else ""
+
+
+def field_checks(layer: type) -> list[tuple[str, Check]]:
+    """Each field of a class with its check; raises ArgumentError for a class that is not a complete layer."""
+    name, fields = quote(layer.__name__), dataclasses.fields(layer)
+    known = [each.name for each in fields]
+    annotations = getattr(layer, "__annotations__", {})
+    if any(each not in known and "ClassVar" not in str(annotation) for each, annotation in annotations.items()):
+        hint = f"write `@dataclass(frozen=True)` above `class {layer.__name__}`"
+        raise ArgumentError(f"the layer {name} has arguments and is not a dataclass", hint=hint)
+    missing = sorted(getattr(layer, "__abstractmethods__", ()))
+    if missing:
+        hint = "a layer has the methods output_shape, params, work and forward"
+        raise ArgumentError(f"the layer {name} has no method {', '.join(map(quote, missing))}", hint=hint)
+    found: list[tuple[str, Any]] = [(each.name, each.metadata.get("check")) for each in fields]
+    for argument, check in found:
+        if not isinstance(check, Check):
+            message = f"the argument {quote(argument)} of the layer {name} does not say what it takes"
+            hint = f"write `{argument}: int = field(Whole())`, or another check of `paramcount.layers`"
+            raise ArgumentError(message, hint=hint)
+    return found
