@@ -139,11 +139,11 @@ class Scan(Form):
                 f"`scan` walks the first axis of a value, and got {source.shape.layout} {source.shape}",
                 hint="give it a sequence, (steps, width)",
             )
-        name = name if name is not None else builder.group.called("scan")
+        name = builder.group.named("scan", name)
         starts = {}
         for given, start in self.carry.items():  # before the group opens: a path runs once, not at each step
             sizes = Sizes()("carry", start) if is_sizes(start) else None
-            starts[given] = Shape.of(*sizes) if sizes else builder.path(start, "path", f"{name}_{given}")
+            starts[given] = Shape.of(*sizes) if sizes else builder.path(start, "path", f"{name or 'scan'}_{given}")
         builder.open("scan", name)
         body = Body("", self, source.shape.sizes[0], "steps", sequential=True)
         with builder.inside(body):

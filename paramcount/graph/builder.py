@@ -27,6 +27,10 @@ class OpenGroup:
         self.ordinals: dict[str, int] = {}
         self.taken: set[str] = set()
 
+    def named(self, kind: str, name: str | None) -> str:
+        """The name of the next element: the one given, or by its kind; an iteration's only element has none, ""."""
+        return self.called(kind) if name is None or (not name and self.children) else name
+
     def called(self, kind: str) -> str:
         """The name of the next element of a kind: the kind and its ordinal."""
         ordinal = self.ordinals.get(kind, 0)
@@ -127,7 +131,7 @@ class Builder:
         shapes = tuple([value.shape for value in inputs])
         given = checked_shape(layer, shapes) if is_foreign(type(layer)) else layer.output_shape(*shapes)
         outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (Value(given, self.dormant),)
-        node = Node(self.group.called(layer.kind) if name is None else name, layer, inputs, shapes, outputs)
+        node = Node(self.group.named(layer.kind, name), layer, inputs, shapes, outputs)
         node.frozen, node.training_only = self.frozen, self.dormant
         tied = getattr(layer, "tied", None)
         if tied is not None:
@@ -215,7 +219,7 @@ class Builder:
     def open(self, kind: str, name: str | None = None) -> None:
         """Start a group; what is built from now on becomes its children."""
         self.deeper()
-        self.trail.append(name if name is not None else self.group.called(kind))
+        self.trail.append(self.group.named(kind, name))
         self.around.append(self.group)
         self.group = OpenGroup()
 

@@ -111,7 +111,7 @@ class Gate(Form):
     kind = "gate"
 
     def place(self, builder: Builder, name: str | None) -> None:
-        builder.build(Multiply(("prev", self.path)), name if name is not None else builder.group.called("gate"))
+        builder.build(Multiply(("prev", self.path)), builder.group.named("gate", name))
 
 
 @dataclass(eq=False)

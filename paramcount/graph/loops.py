@@ -9,7 +9,7 @@ from paramcount.errors import ShapeError, SpecError, Undecided
 from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.form import Items
 from paramcount.graph.items import Do
-from paramcount.graph.tree import Iteration, Loop, Value
+from paramcount.graph.tree import Group, Iteration, Loop, Value
 from paramcount.layers.checked import Checked
 from paramcount.layers.fields import Flag, Whole, field
 from paramcount.layers.layer import Item
@@ -34,7 +34,7 @@ class LoopItem(Item):
         raise NotImplementedError
 
     def place(self, builder: Builder, name: str | None) -> None:
-        name = name if name is not None else builder.group.called(self.kind)
+        name = builder.group.named(self.kind, name)
         if self.count > LAYERS:
             raise too_many_iterations(self.count, "repeat")
         loop = Loop(name, source=builder.prev, shared=self.share)
@@ -89,6 +89,9 @@ class LoopItem(Item):
         with builder.aside(f"[{index}]") as (children, scope):
             builder.prev, builder.results = entry, (entry,)
             builder.build(self.body_of(index), "")
+        if len(children) > 1:  # the items of a path stand beside what they lead to
+            children = [Group("", self.kind, children, output=builder.prev)]
+            children[0].frozen, children[0].training_only = builder.frozen, builder.dormant
         return Iteration(
             indices=[index],
             entry=entry,

@@ -7,10 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from paramcount.errors import Position, quote
-from paramcount.errors.suggest import unknown
 from paramcount.graph.block import Block
 from paramcount.language.bindings import EMPTY, Bindings
-from paramcount.language.context import Context, File, empty, identifier, mapping_of, wrong
+from paramcount.language.context import Context, File, empty, identifier, mapping_of, unknown, wrong
 from paramcount.language.items import ItemSyntax, SpecItem, bind
 from paramcount.language.paths import read_items, read_path
 from paramcount.language.signature import Signature
@@ -115,7 +114,7 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
         raise wrong(key, f"the block {quote(name)} needs `layers`", f"write `{name}: {{layers: [...]}}`")
     for part, _ in node.entries:
         if part.text not in KEYS:
-            raise unknown(f"key of the block {quote(name)}:", part.text, KEYS, position=part.position)
+            raise unknown(f"key of the block {quote(name)}:", part, KEYS)
     given = node.get("args")
     for argument, value in mapping_of(given, "`args`").entries if given is not None and not empty(given) else []:
         word = identifier(argument, "an argument")

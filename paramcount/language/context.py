@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paramcount.errors import ManyErrors, ParamcountError, Position, SpecError, quote
-from paramcount.errors.suggest import did_you_mean, kind_for, nearest
+from paramcount.errors.suggest import did_you_mean, kind_for, nearest, one_of
 from paramcount.language.expression.tokens import KEYWORDS, spelling_hint
 from paramcount.language.vocabulary import FORMS, shipped, taken
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
@@ -88,6 +88,10 @@ class Context:
         """Whether a word can stand as a kind here; kinds of installed packages can too."""
         return taken(word) or word in self.file.blocks or find(word) is not None
 
+    def is_word(self, word: str) -> bool:
+        """Whether a word can stand as a value here: a kind other than a form, which always needs arguments."""
+        return word not in FORMS and self.is_kind(word)
+
     def unknown_variable(self, name: str, position: Position) -> SpecError:
         guess = nearest(name, [*self.names, *AXES])
         if name == "i":
@@ -100,7 +104,7 @@ class Context:
 
     def unknown_word(self, word: str, position: Position) -> SpecError:
         """The error for a bare word that may be a variable or a kind, and is neither."""
-        guess = nearest(word, self.names) or kind_for(word, self.kinds())
+        guess = nearest(word, self.names) or kind_for(word, filter(self.is_word, self.kinds()))
         if guess is None or guess in self.names or spelling_hint(word):
             return self.unknown_variable(word, position)
         return SpecError(f"unknown word {quote(word)}", hint=f"did you mean `{guess}`?", position=position)
@@ -113,6 +117,11 @@ class Context:
 def wrong(node: Node, message: str, hint: str = "") -> SpecError:
     """An error about a node."""
     return SpecError(message, hint=hint, position=node.position)
+
+
+def unknown(what: str, key: Scalar, words: Iterable[str], otherwise: str = "") -> SpecError:
+    """The error for a word of a spec that is not one of `words`; `otherwise` is the hint where none is near."""
+    return wrong(key, f"unknown {what} {quote(key.text)}", one_of(key.text, words, otherwise))
 
 
 def text_of(node: Node, what: str) -> str:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import Position, SpecError, quote
-from paramcount.errors.suggest import unknown
 from paramcount.graph.network import channels_last
 from paramcount.language.bindings import Bindings
-from paramcount.language.context import RESERVED, Context, describe, mapping_of, text_of, wrong
+from paramcount.language.context import RESERVED, Context, describe, mapping_of, text_of, unknown, wrong
 from paramcount.language.written import Written, read_value
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.layers.fields import Whole
@@ -95,7 +94,7 @@ def read_input(node: Node, context: Context) -> InputSyntax:
         raise wrong(node, f"an input has one layout, and this has {len(node.entries)}", f"write {example}")
     key, value = node.entries[0]
     if key.text not in LAYOUTS:
-        raise unknown("layout", key.text, LAYOUTS, f"write {example}", position=key.position)
+        raise unknown("layout", key, LAYOUTS, f"write {example}")
     names = AXIS_NAMES[key.text]
     if isinstance(value, Mapping):
         return read_named_input(key.text, names, value, context)
@@ -127,7 +126,7 @@ def read_named_input(layout: str, names: tuple[str, ...], node: Mapping, context
     given = {key.text: value for key, value in node.entries}
     for key, _ in node.entries:
         if key.text not in names:
-            raise unknown(f"axis of {layout}", key.text, names, position=key.position)
+            raise unknown(f"axis of {layout}", key, names)
     for name in names:
         if name not in given:
             raise wrong(node, f"{layout} needs {quote(name)}", f"its axes are {', '.join(names)}")

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from paramcount.errors import Position, quote
-from paramcount.errors.suggest import nearest, unknown
+from paramcount.errors.suggest import nearest
 from paramcount.language.bindings import EMPTY
 from paramcount.language.context import (
     AXES,
@@ -19,6 +19,7 @@ from paramcount.language.context import (
     identifier,
     mapping_of,
     text_of,
+    unknown,
     wrong,
 )
 from paramcount.language.definitions import read_blocks, read_defaults, read_includes
@@ -104,7 +105,7 @@ def read_parts(spec: SpecSyntax, root: Mapping, path: str) -> None:
     parts = {key.text: value for key, value in root.entries}
     for key, _ in root.entries:
         if key.text not in KEYS:
-            spec.file.note(unknown("key", key.text, KEYS, position=key.position))
+            spec.file.note(unknown("key", key, KEYS))
     for key in ("name", "about", "source"):
         if key in parts:
             setattr(spec, key, context.attempt(text_of, parts[key], f"`{key}`") or "")
@@ -168,7 +169,7 @@ def read_expect(spec: SpecSyntax, node: Node, context: Context) -> None:
     for key, value in mapping_of(variants, "`variants`").entries if variants is not None else []:
         if key.text not in spec.variants:
             hint = "declare it under `variants:`"
-            raise unknown("variant", key.text, spec.variants, hint, position=key.position)
+            raise unknown("variant", key, spec.variants, hint)
         spec.expect[key.text] = read_figures(mapping_of(value, "expected figures"), context, ())
 
 
@@ -183,7 +184,7 @@ def read_figures(node: Mapping, context: Context, others: tuple[str, ...]) -> Ex
                 raise wrong(value, f"{key.text} must be a whole number, not {describe(value)}")
             expected.figures[key.text] = (written.checked(Whole(at_least=0), key.text, EMPTY, None), value.position)
         elif key.text not in others:
-            error = unknown("figure", key.text, [*FIGURES, "reference", "variants"], position=key.position)
+            error = unknown("figure", key, [*FIGURES, "reference", "variants"])
             error.hint = "flops are 2 × macs: give `macs`" if key.text == "flops" else error.hint
             context.file.note(error)
     return expected

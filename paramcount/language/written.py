@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from paramcount.errors import ArgumentError, Position, SpecError, quote
-from paramcount.errors.suggest import unknown
 from paramcount.graph.scope import Name
 from paramcount.language.bindings import Bindings
-from paramcount.language.context import IDENTIFIER, RESERVED, Context, describe, empty, wrong
+from paramcount.language.context import IDENTIFIER, RESERVED, Context, describe, empty, unknown, wrong
 from paramcount.language.expression.parse import Expression, parse
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.layers.fields import Check
@@ -122,13 +121,13 @@ def read_value(node: Node, context: Context, words: tuple[str, ...] = (), what: 
         raise wrong(node, f"{quote(what)} has no value")
     text = node.text.strip()
     if IDENTIFIER.match(text) and text not in RESERVED and text not in context.names:
-        if text in words or (words is ANY_KIND and context.is_kind(text)):
+        if text in words or (words is ANY_KIND and context.is_word(text)):
             return Constant(node.position, text)
         if words is ANY_KIND:
             raise context.unknown_word(text, node.position)
         if words:
             known = [*words, *context.names]
-            raise unknown(what, text, known, "one of " + ", ".join(words), position=node.position)
+            raise unknown(what, node, known, "one of " + ", ".join(words))
     return read_formula(node, context, words)
 
 
@@ -165,7 +164,7 @@ def with_words(expression: Expression, context: Context, words: tuple[str, ...])
     """An expression in which what is not a variable may be a word: `relu if i < 2 else gelu`."""
 
     def is_word(name: str) -> bool:
-        return name not in context.names and (name in words or (words is ANY_KIND and context.is_kind(name)))
+        return name not in context.names and (name in words or (words is ANY_KIND and context.is_word(name)))
 
     found = frozenset(filter(is_word, expression.names))
     if not found:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from paramcount.errors import ManyErrors, ParamcountError
+from paramcount.errors import ManyErrors, ParamcountError, SpecError
 from paramcount.language.load import load, loads
 
 IMAGE = "input: {image: [32, 32, 3]}\nlayers:\n"
@@ -608,3 +608,20 @@ def test_odd_names_are_escaped_and_shortened(name):
             assert len(str(error)) < 1_000
     (error,) = refused(on_image("relu"), name.replace("\\e", "\x1b").replace("\\n", "\n").replace("\\0", "\0"))
     assert str(error).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (FEATURES + "  - dense: 10\nlayer_count: 3\n", "unknown key `layer_count`"),
+        ("input: {picture: [32, 32, 3]}\nlayers: [relu]\n", "unknown layout `picture`"),
+        ("input: {features: {width: 3}}\nlayers: [relu]\n", "unknown axis of features `width`"),
+        (FEATURES + "  - dense: 10\nexpect: {parms: 3}\n", "unknown figure `parms`"),
+        (FEATURES + "  - dense: 10\nexpect: {variants: {big: {params: 3}}}\n", "unknown variant `big`"),
+        ("blocks: {b: {arguments: {}, layers: [relu]}}\n" + FEATURES + "  - b\n", "unknown key of the block `b`: `arg"),
+        (on_image("conv: {out: 8, kernel: 3, padding: smae}"), "unknown padding `smae`"),
+    ],
+)
+def test_a_word_that_has_no_meaning_in_a_spec_is_an_error_of_the_spec(text, words):
+    (error,) = refused(text)
+    assert isinstance(error, SpecError) and error.message.startswith(words)

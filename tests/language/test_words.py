@@ -44,6 +44,9 @@ def test_a_field_has_its_own_words():
     [
         (FEATURES + "layers: [{activate: relu if cin > 3 else gleu}]", "2:42: unknown variable `gleu`"),
         (IMAGE + "layers: [{conv: {out: 4, kernel: 3, padding: sam if cin > 3 else valid}}]", "unknown variable `sam`"),
+        (FEATURES + "layers: [{activate: relu if do == 3 else gelu}]", "2:29: unknown variable `do`"),
+        (FEATURES + "vars: {depth: do}\nlayers: [{repeat: depth, dense: 4}]", "2:15: unknown variable `do`"),
+        (FEATURES + "vars: {depth: moe}\nlayers: [{repeat: depth, dense: 4}]", "2:15: unknown variable `moe`"),
         (FEATURES + "layers: [{dense: scale * 2}]", "2:18: unknown variable `scale`"),
         (FEATURES + "layers: [{dense: 3, name: a.b}]", "2:27: `a.b` cannot be a name"),
         (FEATURES + "layers: [{dense: 3, name: 'a[0]'}]", r"2:27: `a\[0\]` cannot be a name"),
