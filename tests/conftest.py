@@ -15,12 +15,14 @@ from paramcount.language.load import shipped_specs
 ROOT = Path(__file__).resolve().parents[1]
 MISSING = "No module named 'jax"
 
-# JAX keeps each program that it compiles, for the next run, other workers, and the processes that tests start: half of
-# the time goes into compiling. A file that another process is just writing, or was killed while writing, is compiled
-# anew with a warning, which would stand among the messages that tests compare.
+# Half of the time goes into compiling. So JAX keeps each program for the next run, other workers, and the processes
+# that tests start, and does without optimizations that take longer than they save. A program that another process is
+# just writing, or was killed while writing, is compiled anew with a warning, which would stand among the messages that
+# tests compare.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(ROOT / ".pytest_cache" / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # `XLA_FLAGS= pytest` compiles as users do
 os.environ.setdefault("PYTHONWARNINGS", "ignore:Error reading persistent compilation cache:UserWarning")
 
 # Together these use every kind, form and modifier that any shipped spec uses, as a test proves.
@@ -31,7 +33,9 @@ CHOSEN = (
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test of a `shipped_spec` runs on those chosen, and with the mark `full` on the others."""
+    """A test of a `chosen_spec` runs on those chosen; of a `shipped_spec` with the mark `full` on the others too."""
+    if "chosen_spec" in metafunc.fixturenames:
+        metafunc.parametrize("chosen_spec", CHOSEN)
     if "shipped_spec" in metafunc.fixturenames:
         others = [pytest.param(name, marks=pytest.mark.full) for name in shipped_specs() if name not in CHOSEN]
         metafunc.parametrize("shipped_spec", [*CHOSEN, *others])

@@ -1,5 +1,6 @@
 """Random networks: the count in closed form, the program that JAX traces, and a count on Columns agree."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -178,14 +179,17 @@ SIZES = st.lists(st.integers(4, 20), min_size=2, max_size=4)
 FROZEN = st.integers(0, 20)
 
 
-@settings(max_examples=40, deadline=None)
-@given(images(), SIZES, FROZEN)
-def test_images(network, sizes, frozen):
+def check_images(network, sizes, frozen):
     channels, items = network
     check(lambda size: Network(items, input=Shape((size, 7, channels), "image")), sizes, frozen)
 
 
-@settings(max_examples=30, deadline=None)
-@given(sequences(), SIZES, FROZEN)
-def test_sequences(items, sizes, frozen):
+def check_sequences(items, sizes, frozen):
     check(lambda size: Network(items, input=Shape((size,), "tokens")), sizes, frozen)
+
+
+few, many = settings(max_examples=15, deadline=None), settings(max_examples=100, deadline=None)
+test_images = few(given(images(), SIZES, FROZEN)(check_images))
+test_sequences = few(given(sequences(), SIZES, FROZEN)(check_sequences))
+test_many_images = pytest.mark.full(many(given(images(), SIZES, FROZEN)(check_images)))
+test_many_sequences = pytest.mark.full(many(given(sequences(), SIZES, FROZEN)(check_sequences)))

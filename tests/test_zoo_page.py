@@ -6,12 +6,23 @@ from runpy import run_path
 
 import pytest
 
+from paramcount.cost.count import count
 from paramcount.cost.zoo import zoo
+from paramcount.language.load import load
 
 MADE = run_path(str(Path(__file__).resolve().parents[1] / "docs" / "make_zoo.py"))
 PUBLISHED, compared, equal, page, read = (MADE[name] for name in ("PUBLISHED", "compared", "equal", "page", "read"))
 
 
+def test_one_row_of_each_source_is_current():
+    first = [{**group, "models": dict(list(group["models"].items())[:1])} for group in read(PUBLISHED)]
+    lines = Path(PUBLISHED).with_name("zoo.md").read_text(encoding="utf-8").splitlines()
+    for spec, cells in compared(first):
+        report = count(load(spec))
+        assert f"| `{spec}` | {report.params:,} | {report.weights:,} | {report.macs:,} | {cells} |" in lines
+
+
+@pytest.mark.full
 def test_the_page_is_current():
     with open(PUBLISHED.replace("published.yaml", "zoo.md"), encoding="utf-8") as file:
         assert page() == file.read(), "run: python docs/make_zoo.py > docs/zoo.md"

@@ -1,6 +1,7 @@
 """Shipped specs count as they are traced, forward and backward, with nothing allocated."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,7 +15,11 @@ from paramcount.language.vocabulary import FORMS
 ROOT = Path(__file__).resolve().parents[3]
 BLOCKS = {path.stem: path for path in (ROOT / "paramcount" / "language" / "blocks").glob("*.yaml")}
 SMALL = {"resnet": "18", "vgg": "11"}
-VARIABLES = {"mixtral": {"depth": 2}}  # the others are the same again
+FEWER: dict[str, dict[str, Any]] = {  # layers, of which the others are the same again
+    **{name: {"depth": 2} for name in ("albert", "clip", "dit", "mamba", "mixtral")},
+    "ddpm": {"levels": [1, 2], "units": 1},
+    "swin_v2": {"middle": 2},
+}
 SMALLEST = (
     "convnext:tiny",
     "crnn:",
@@ -43,12 +48,21 @@ def proved(network):
     assert found.ok and "backward MACs" in {check.name for check in found.checks}, str(found)
 
 
-def test_every_spec(shipped_spec):
-    proved(load(shipped_spec, SMALL.get(shipped_spec), **VARIABLES.get(shipped_spec, {})))
+def test_chosen_specs(chosen_spec):
+    proved(load(chosen_spec, **FEWER.get(chosen_spec, {})))
 
 
-def used_kinds(name):
-    return {leaf.node.layer.kind for leaf in leaves(load(name, SMALL.get(name)).graph(training=True))}
+@pytest.mark.full
+@pytest.mark.parametrize("name", shipped_specs())
+def test_every_spec(name):
+    proved(load(name, SMALL.get(name)))
+
+
+def used_parts(network):
+    """The kinds of a network, the bodies that they stand in, and whether some are for training only."""
+    every = list(leaves(network.graph(training=True)))
+    bodies = {type(body).__name__ for leaf in every for body in leaf.bodies}
+    return {leaf.node.layer.kind for leaf in every} | bodies | {f"only {leaf.node.training_only}" for leaf in every}
 
 
 def words(node):
@@ -70,9 +84,9 @@ def used_forms(name):
 
 def test_the_chosen_specs_use_all_that_any_spec_uses(chosen):
     assert len(BLOCKS) > 5
-    used = {name: used_kinds(name) | used_forms(name) for name in shipped_specs()}
-    every = set().union(*used.values())
-    assert len(every) > 70 and set().union(*(used[name] for name in chosen)) == every
+    every = set().union(*(used_parts(load(name)) | used_forms(name) for name in shipped_specs()))
+    found = set().union(*(used_parts(load(name, **FEWER.get(name, {}))) | used_forms(name) for name in chosen))
+    assert len(every) > 70 and found == every
 
 
 @pytest.mark.full

@@ -45,7 +45,8 @@ print(trace(jax.pmap(jnp.matmul, in_axes=(0, None)), shape(8, 2, 16), shape(16, 
 
 
 def test_meshes_of_eight_devices():
-    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
+    more = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
+    flags = {"XLA_FLAGS": more, "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", EIGHT], capture_output=True, text=True, env={**os.environ, **flags})
     assert done.returncode == 0, done.stderr
     whole = 8 * 16 * 6

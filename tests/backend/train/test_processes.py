@@ -55,7 +55,7 @@ def pair(tmp_path):
 
     def run(command, devices):
         port = free_port()
-        flags = f"--xla_force_host_platform_device_count={devices}"
+        flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}"
         environment = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags}
         for rank in (0, 1):
             arguments = [sys.executable, "-W", "ignore", *command(f"127.0.0.1:{port}", rank)]

@@ -3,7 +3,7 @@
 The network is a spec's variant `tiny`, else the one with the fewest multiply-accumulates, its depth, picture and
 sequence brought down where there is a variable for them. The loss is defined for every network: the cross entropy of
 random classes at each position of each output. The steps are those of training, with dropout and the batch's own
-statistics. What is tested on every run is one network of each kind; by hand, all of them:
+statistics. What is tested is one network of each kind, those that take long with the mark `full`; by hand, all of them:
 
     python tests/backend/train/test_zoo.py [SPEC ...]
 """
@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from jax import numpy as jnp
 
+import paramcount as pc
 from paramcount.backend.losses.losses import softmax_cross_entropy
 from paramcount.backend.run.initialize import tensors
 from paramcount.backend.run.inputs import random_inputs
@@ -52,9 +53,10 @@ VARIABLES: dict[str, dict[str, Any]] = {
 PICTURE = 64
 PICTURES = {"inception_v3": 299, "maxvit": 224, "swin": 224}  # whose parts need as much
 
-# One of each kind: depthwise convolutions with batch norm, a transformer on tokens, recurrence, a mixture of experts,
-# an encoder and a decoder with an input each, a detector with six outputs.
-KINDS = ["mobilenet_v1", "llama", "lstm_lm", "mixtral", "seq2seq", "detector"]
+# One of each kind: a transformer on tokens, recurrence, a mixture of experts, an encoder and a decoder with an input
+# each, depthwise convolutions with batch norm, a detector with six outputs.
+KINDS = ["llama", "lstm_lm", "mixtral", "seq2seq"]
+LONG = [pytest.param(name, marks=pytest.mark.full) for name in ("mobilenet_v1", "detector")]
 
 
 def small(name: str) -> Network:
@@ -127,9 +129,22 @@ def fast_compile():
     jax.config.update("jax_disable_most_optimizations", False)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", [*KINDS, *LONG])
 def test_three_steps(name):
     network = small(name)
+    assert faults(network, trained(network)) == []
+
+
+def test_three_steps_of_a_pyramid():
+    """Depthwise convolutions with batch norm, two scales that meet again, and two outputs."""
+    settings = {"norm": "batch_norm", "activation": "relu6"}
+    items = [
+        pc.With(pc.Conv(8, 3, 2, **settings), name="fine"),
+        *(pc.Depthwise(3, 2, **settings), pc.Pointwise(8, **settings), pc.Upsample(2)),
+        pc.With(pc.Concat(["prev", "fine"]), name="joined"),
+        pc.Let({"class": [pc.Conv(5, 3, bias=True)], "box": [pc.Conv(4, 3, bias=True)]}),
+    ]
+    network = Network(items, input=(16, 16, 3), outputs=["class", "box"])
     assert faults(network, trained(network)) == []
 
 
