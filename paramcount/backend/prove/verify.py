@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,7 @@ from paramcount.backend.prove.verification import Check, Difference, Verificatio
 from paramcount.backend.run.evaluate import LayerError, evaluate
 from paramcount.backend.run.initialize import Tensors, initialize, shapes, tensors
 from paramcount.backend.run.inputs import input_shapes, random_inputs
-from paramcount.backend.trace.walker import UncountedError, by_scope, in_bounds_macs, used_inputs
+from paramcount.backend.trace.walker import UncountedError, by_leaf, in_bounds_macs, leaf_number, used_inputs
 from paramcount.cost.count import count
 from paramcount.cost.memory import memory_of
 from paramcount.cost.report import Report
@@ -171,10 +170,10 @@ class Verifier:
     def work(self, jaxpr: Any) -> None:
         """Every leaf's multiply-accumulates, in closed form and in the traced program."""
         try:
-            scopes = by_scope(jaxpr)
+            scopes = by_leaf(jaxpr)
         except UncountedError as error:
-            number = re.findall(r"§(\d+)", error.scope)
-            path = self.leaves[int(number[-1])].path if number else self.network.name
+            number = leaf_number(error.scope)
+            path = self.network.name if number is None else self.leaves[number].path
             self.differ(path, "MACs", "known operations", error.message)
             self.compare("MACs", self.report.macs, "not countable")
             return

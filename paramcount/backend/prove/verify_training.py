@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from math import prod
@@ -16,7 +15,7 @@ from paramcount.backend.run.context import Context
 from paramcount.backend.run.evaluate import LayerError, evaluate
 from paramcount.backend.run.initialize import Tensors, merged, shapes, split
 from paramcount.backend.run.inputs import input_shapes
-from paramcount.backend.trace.walker import UncountedError, walk
+from paramcount.backend.trace.walker import UncountedError, leaf_number, walk
 from paramcount.cost.backward import gradient, unrolled
 from paramcount.cost.count import count
 from paramcount.graph.freeze import training_graph
@@ -81,9 +80,8 @@ def traced_macs(graph: Graph) -> tuple[Counter[int | None], Counter[int | None]]
 
     step = jax.value_and_grad(loss, has_aux=True)
     sides: tuple[Counter, Counter] = Counter(), Counter()
-    for tally in walk(jax.make_jaxpr(step)(trained, kept, buffers, input_shapes(graph))):
-        found = re.findall(r"§(\d+)", tally.scope)
-        sides["transpose(" in tally.scope][int(found[-1]) if found else None] += tally.macs
+    for operation in walk(jax.make_jaxpr(step)(trained, kept, buffers, input_shapes(graph))):
+        sides["transpose(" in operation.scope][leaf_number(operation.scope)] += operation.macs
     return sides
 
 
