@@ -304,7 +304,9 @@ LOOP = shape(4, 4), shape()
 
 
 def test_a_loop_of_unknown_length_is_refused():
-    with pytest.raises(UncountedError, match=r"nothing says how many times `while` runs its dot_general in `solver/loop`"):
+    with pytest.raises(
+        UncountedError, match=r"nothing says how many times `while` runs its dot_general in `solver/loop`"
+    ):
         trace(until, *LOOP)
     with pytest.raises(UncountedError):
         trace(until, *LOOP, trips=None)
