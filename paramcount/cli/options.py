@@ -42,16 +42,16 @@ class Parser(argparse.ArgumentParser):
         raise ArgumentError(message, hint=self.help_hint)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        options, unknown = self.parse_known_intermixed_args(arguments)
-        if not unknown:
+        options, left = self.parse_known_intermixed_args(arguments)
+        if not left:
             return options
-        from paramcount.errors.suggest import did_you_mean, nearest
+        from paramcount.errors import suggest
 
-        word = unknown[0].split("=")[0]
+        word = left[0].split("=")[0]
         if not word.startswith("-"):
-            raise ArgumentError(f"{self.rule}; {quote(unknown[0])} is left over", hint=self.help_hint)
-        guess = nearest(word, [option for action in self._actions for option in action.option_strings])
-        raise ArgumentError(f"unknown option {quote(word)}", hint=did_you_mean(guess, self.help_hint))
+            raise ArgumentError(f"{self.rule}; {quote(left[0])} is left over", hint=self.help_hint)
+        known = [option for action in self._actions for option in action.option_strings]
+        raise suggest.unknown("option", word, known, self.help_hint)
 
 
 def listed(words: Sequence[str]) -> str:

@@ -129,7 +129,7 @@ def test_it_trains_and_says_how_well_and_how_fast(train):
     assert [match[1] for match in epochs] == list("01234")
     assert float(epochs[-1][2]) > 0.95 and float(epochs[-1][3]) > 0.95
     # 2 · (16·8 + 8·3) MACs forward, as many for the weights' gradients, and 8·3 for what arrives at the last layer
-    assert lines[5] == f"Tiny: {2 * (2 * (16 * 8 + 8 * 3) + 8 * 3)} FLOPs for an example's step of training"
+    assert lines[5] == f"Tiny: {2 * (2 * (16 * 8 + 8 * 3) + 8 * 3)} FLOPs per example in a training step"
     assert re.fullmatch(r"fastest epoch: [\d.]+ [kMG]FLOP/s, 0% of a large matrix product's 1\.00 TFLOP/s", lines[6])
     assert len(lines) == 7
 
@@ -224,7 +224,7 @@ def test_ctrl_c_leaves_the_last_whole_epoch(work, train, tmp_path):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert err == f"stopped; `{stopped}` holds the last whole epoch, `--resume` goes on\n"
+    assert err == f"stopped; `{stopped}` holds the last whole epoch, `--resume` continues\n"
     assert [each.name for each in tmp_path.iterdir()] == [stopped.name]
 
     done = epochs_in(stopped)

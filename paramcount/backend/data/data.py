@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from paramcount.backend.data.idx import read_idx
-from paramcount.backend.run.arrays import array_of
+from paramcount.backend.run.arrays import array_of, check_whole
 from paramcount.errors import ArgumentError, quote
 
 FILES = "`train-images-idx3-ubyte` and `train-labels-idx1-ubyte`"
@@ -199,9 +199,8 @@ class Batches:
 
 def check_batches(x: Any, y: Any, size: int, seed: int, drop_last: bool) -> tuple[numpy.ndarray, numpy.ndarray]:
     """x and y as arrays, if batches of `size` can be made from them."""
-    for name, number, least in (("the batch size", size, 1), ("the seed", seed, 0)):
-        if not isinstance(number, (int, numpy.integer)) or isinstance(number, bool) or number < least:
-            raise ArgumentError(f"{name} must be a whole number of at least {least}, not {quote(number)}")
+    check_whole("size", size, at_least=1)
+    check_whole("seed", seed, at_least=0)
     split = matched(array_of(x), array_of(y), "x", "y")
     if drop_last and size > len(split.x):
         raise ArgumentError(f"{len(split.x)} examples do not fill a batch of {size}", hint="give a smaller batch size")

@@ -12,7 +12,7 @@ import jax
 from jax import numpy as jnp
 
 from paramcount.errors import ArgumentError, ParamcountError, quote
-from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.errors.suggest import did_you_mean, nearest, unknown
 from paramcount.numbers.units import SHORT
 
 ARRAY = re.compile(r"\s*([A-Za-z]\w*)\s*\[([\d\s,]*)\]\s*")
@@ -61,8 +61,7 @@ def dtype(name: str) -> Any:
     known = [
         each for each in dir(jnp) if each.startswith(NUMBERS) and isinstance(getattr(jnp, each), type(jnp.float32))
     ]
-    hint = did_you_mean(nearest(name, known), "float32, bfloat16, int32, ...")
-    raise ArgumentError(f"unknown dtype {quote(name)}", hint=hint, argument="args")
+    raise unknown("dtype", name, known, "float32, bfloat16, int32, ...", argument="args")
 
 
 def function(text: str) -> Callable[..., Any]:
