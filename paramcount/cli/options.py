@@ -74,15 +74,19 @@ def names(text: str) -> list[str]:
 
 REPEATABLE: dict[str, Any] = {"action": "append", "default": []}
 SHARED: dict[str, dict[str, Any]] = {
-    "spec": {"metavar": "SPEC[:VARIANT]", "help": "a shipped spec, a file, or - for standard input; with a variant"},
-    "--variant": {"metavar": "V", "help": "the variant, as after the colon"},
+    "spec": {"metavar": "SPEC[:VARIANT]", "help": "a shipped spec, a file, or - for standard input"},
+    "--variant": {"metavar": "V", "help": "a variant of the spec"},
     "--set": {"metavar": "NAME=VALUE", "help": "set a variable of the spec; repeatable", **REPEATABLE},
     "--plugin": {"metavar": "FILE.py", "help": "load your own layers from a file; repeatable", **REPEATABLE},
     "--freeze": {"metavar": "PATTERN", "help": "freeze the rows whose path matches; repeatable", **REPEATABLE},
     "--depth": {"metavar": "N", "type": levels, "help": "open N levels of groups, or `all` (default 1)"},
     "--columns": {"metavar": "A,B", "type": names, "help": "show these columns instead of the usual ones"},
     "--sort": {"metavar": "COLUMN", "help": "sort the rows by a column, numbers from the largest"},
-    "--format": {"choices": FORMATS, "default": "table", "help": f"of the output: {listed(FORMATS)} (default table)"},
+    "--format": {
+        "choices": FORMATS,
+        "default": "table",
+        "help": f"the output format: {listed(FORMATS)} (default table)",
+    },
 }
 
 

@@ -226,7 +226,7 @@ class Layer(Checked, Item, ABC):
         return None
 
     def batch_sums(self, derived: bool, *inputs: Shape) -> Size:
-        """How many numbers it sums over the batch in a step of training; `derived`: its first input has a gradient."""
+        """How many numbers it sums over the batch in a training step; `derived`: its first input has a gradient."""
         return 0
 
     @property

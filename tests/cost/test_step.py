@@ -1,4 +1,4 @@
-"""What a step of training costs, by hand: which contractions have a gradient, and what is recomputed and updated."""
+"""What a training step costs, by hand: which contractions have a gradient, and what is recomputed and updated."""
 
 import json
 

@@ -57,9 +57,9 @@ sys.exit(main(["sweep", "mobilenet_v2", "width=0.5,1", "--dask", sys.argv[1]]))
 
 def process(folder, *arguments):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    log = open(folder / f"{arguments[0]}{time.monotonic_ns()}.log", "w")  # noqa: SIM115
     command = [sys.executable, "-m", "dask", *arguments]
-    return subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+    with open(folder / f"{arguments[0]}{time.monotonic_ns()}.log", "w") as log:
+        return subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
 
 
 def until(found, *processes):

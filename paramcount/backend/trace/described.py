@@ -1,4 +1,4 @@
-"""How the command line describes a function and its arguments: `module:function` and `float32[8,224,224,3]`."""
+"""A function and its arguments as the command line describes them: `module:function`, `float32[8,224,224,3]`."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def argument(text: str) -> Any:
     plain = text.strip().lower()
     if plain in ("true", "false", "none"):
         return {"true": True, "false": False, "none": None}[plain]
-    for number in (int, float):
+    for kind in (int, float):
         try:
-            return number(plain)
+            return kind(plain)
         except ValueError:
             continue
     match = ARRAY.fullmatch(text)

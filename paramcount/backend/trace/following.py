@@ -20,8 +20,8 @@ Owners = dict[Any, Any]  # by variable
 class Following(Walker):
     """A walk with owners: `reads` maps each owner to the name stacks of its first readers.
 
-    `trips` is the number of iterations of loops: a number, `unknown`, or either by scope. With `strict`, an operation
-    without a rule is an error, otherwise it is marked as uncounted.
+    `trips` is the number of iterations of `while` loops: a number, `unknown`, or either by scope. With `strict`, an
+    operation without a rule is an error, otherwise it is marked as uncounted.
     """
 
     def __init__(self, trips: int | str | dict[str, Any] | None = None, strict: bool = True) -> None:

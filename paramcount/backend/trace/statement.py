@@ -51,7 +51,7 @@ class Statement:
 
 
 def place(stacks: Stacks, owner: Parameter | None) -> tuple[Path, str]:
-    """The path of a row and the phase; if scopes do not distinguish layers, their parameters do."""
+    """The path of an operation's row, and its phase; layers that scopes do not tell apart, their parameters do."""
     path, phase = standing(stacks)
     if owner and owner.module and (not path or path[-1].startswith(EQUINOX)):
         path = (*(name for name in path if not name.startswith(EQUINOX)), *owner.module)

@@ -218,7 +218,7 @@ def largest_branch(walker: Walker, eqn: Any, place: Place) -> None:
 
 
 def repeat_until(walker: Walker, eqn: Any, place: Place) -> None:
-    """The trips of the body, and the condition once more; if their number is not given, only loops without MACs."""
+    """The body in all its iterations, and the condition once more; without their number, only loops without MACs."""
     trips = walker.trips(eqn, place)
     cond, body = (opened(eqn.params[f"{part}_jaxpr"]) for part in ("cond", "body"))
     skipped, constants = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
