@@ -68,8 +68,9 @@ def train(
     Raises ArgumentError for wrong arguments, ShapeError for batches of other shapes, and CheckError if the loss is not
     finite any more. Needs optax; with a checkpoint, safetensors; with progress, tqdm.
 
-    >>> x = numpy.eye(4, dtype=numpy.float32)
+    >>> import numpy
     >>> from paramcount.layers.dense import Dense
+    >>> x = numpy.eye(4, dtype=numpy.float32)
     >>> result = train(Network([Dense(4)], input=4), [(x, numpy.arange(4))], epochs=20, learning_rate=1.0)
     >>> result.epochs[-1].train
     1.0
