@@ -199,6 +199,8 @@ def test_resuming_is_going_on(train, tmp_path):
     code, out, err = train("--epochs", 2, "--checkpoint", parts, "--resume", *options)
     assert (code, out) == (0, "") and parts.read_bytes() == before
     assert err == f"`{parts}` holds 3 epochs already\nhint: `--epochs 4` trains one more\n"
+    code, out, _ = train("--epochs", 2, "--checkpoint", parts, "--resume", "--format", "json", *options)
+    assert code == 0 and json.loads(out)["resumed"] == len(json.loads(out)["epochs"]) == 3
 
     for other, words in (
         (("--seed", 4), "was trained with the seed 3, not 4"),
@@ -295,7 +297,7 @@ def test_a_loss_that_is_no_number(train, checkpoint, trained):
         (("--batch", "1.5"), "`1.5` is not a whole number of at least 1"),
         (("--optimizer", "lion"), "invalid choice: 'lion'"),
         (("--loader", "tf"), "invalid choice: 'tf'"),
-        (("--seed", "-1"), "the seed"),
+        (("--seed", "-1"), "seed must be a whole number of at least 0"),
         (("--staleness", "-1"), "staleness must be a whole number of at least 0"),
         (("--freeze", "conv*"), "no row to freeze is called `conv*`"),
         (("--resume",), "there is nothing to resume\nhint: name the checkpoint"),

@@ -56,7 +56,11 @@ def test_frames_are_read_after_a_little_training(example):
     network = pc.Network([pc.Dense(8, activation="relu"), pc.Dense(4)], input=(12, 4))
     settings = {"loss": example.loss, "metric": example.right, "optimizer": "adam", "learning_rate": 0.03}
     result = pc.train(
-        network, pc.Batches(frames[:192], labels[:192], 32), test=[(frames[192:], labels[192:])], epochs=60, **settings
+        network,
+        pc.data.Batches(frames[:192], labels[:192], 32),
+        test=[(frames[192:], labels[192:])],
+        epochs=60,
+        **settings,
     )
     assert result.epochs[0].test < 0.2 and result.epochs[-1].test > 0.9
 

@@ -52,7 +52,7 @@ def complaint(batches=PAIRS, network=NETWORK, error=ArgumentError, **settings):
 def test_stopping_and_resuming_changes_no_bit(loader, optimizer, staleness, tmp_path):
     if loader == "torch_batches":
         pytest.importorskip("torch", reason="needs torch")
-    batches = getattr(pc, loader)(X, Y, 10, seed=2)
+    batches = getattr(pc.data, loader)(X, Y, 10, seed=2)
     settings = {"optimizer": optimizer, "staleness": staleness, "test": PAIRS, "seed": 2}
     whole = pc.train(MIXED, batches, epochs=4, **settings)
     file = tmp_path / "half.safetensors"
