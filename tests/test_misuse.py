@@ -218,5 +218,5 @@ def test_a_sweep_has_no_table_in_a_notebook():
 
 @pytest.mark.parametrize("freeze", ["dense0", [3]])
 def test_freeze_is_a_list_of_patterns(freeze):
-    with pytest.raises(ArgumentError, match="freeze is a list of patterns"):
+    with pytest.raises(ArgumentError, match="freeze must be a list of patterns"):
         pc.count(pc.Dense(3), 8, train=True, freeze=freeze)

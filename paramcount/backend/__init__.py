@@ -1,1 +1,1 @@
-"""The only home of JAX: what builds a network, runs it, and counts what the traced program really does."""
+"""The only home of JAX: networks are run, traced, proved, measured and trained here."""

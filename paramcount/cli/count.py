@@ -9,38 +9,37 @@ from typing import Any
 from paramcount.cli.options import Parser, at_least_one, check_format, load_spec
 from paramcount.errors import CheckError
 from paramcount.render.shown import rendered
-from paramcount.render.terminal import complain
 
 USAGE = """\
 paramcount SPEC[:VARIANT] [options]
        paramcount COMMAND --help"""
 DESCRIPTION = "Count what a network costs: parameters, multiply-accumulates, FLOPs, activations, bytes."
 EXAMPLES = """\
-SPEC is a shipped spec by its name, a file, or - for what is piped in.
+SPEC is the name of a shipped spec, a file, or - for standard input.
 
 examples:
   paramcount mobilenet_v2                      a shipped spec
-  paramcount mobilenet_v2:x0.5 --depth 2       a variant, its groups opened
-  paramcount ./my.yaml --set width=0.75        a file, one variable set by hand
+  paramcount mobilenet_v2:x0.5 --depth 2       a variant, with its groups open
+  paramcount ./my.yaml --set width=0.75        a file, with another value of a variable
   paramcount resnet --columns layer,params,flops --sort flops
   paramcount resnet --format json              everything, as raw integers
-  paramcount resnet --train --optimizer adam   what a step of training costs
+  paramcount resnet --train --optimizer adam   what a training step costs
   paramcount verify mobilenet_v2               build it in JAX and compare
   paramcount measure mobilenet_v2 --batch 1,8  time it on this machine
   paramcount trace --help                      count a JAX function
-  paramcount train --help                      train it on a data set
+  paramcount train --help                      train a network on a data set
   paramcount zoo                               every shipped spec and what it costs
-  paramcount sweep --help                      many variants at once
-  paramcount solve --help                      the largest within a budget
+  paramcount sweep --help                      count many variants at once
+  paramcount solve --help                      find the largest network within a budget
 """
 SETTINGS = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")  # of `count`
 
 
 def run(arguments: list[str]) -> int:
-    """Count what the arguments name and print its report."""
+    """Count the network that the arguments name, and print its report."""
     options = parser().parse(arguments)
     collecting = gc.isenabled()
-    gc.disable()  # the process ends soon; looking for garbage takes a twentieth of its time
+    gc.disable()  # the process ends soon, and collecting garbage takes a twentieth of its time
     try:
         return report(load_spec(options), options)
     finally:
@@ -56,14 +55,13 @@ def report(network: Any, options: Any) -> int:
     asked = (options.train, options.freeze, options.remat, options.optimizer, options.kv_cache)
     if any(asked) or options.attention != "dense":
         found = count(network, **{name: getattr(options, name) for name in SETTINGS})
-    warn(network)
-    status, failure = expected(network, inference)  # what a spec expects is said of inference
+    status, failure = expected(network, inference)  # the figures that a spec expects are those of inference
     print(rendered(found.sheet(options.depth, options.columns, options.sort).saying(status), options.format))
     return ended(failure)
 
 
 def expected(network: Any, report: Any) -> tuple[str, CheckError | None]:
-    """What `expect` says of a report, and the error where a figure differs."""
+    """The outcome of comparing a report with `expect`, and the error if a figure differs."""
     from paramcount.cost.expect import compare
 
     try:
@@ -73,32 +71,28 @@ def expected(network: Any, report: Any) -> tuple[str, CheckError | None]:
 
 
 def ended(failure: CheckError | None) -> int:
-    """The exit code, or the failure once all that was printed is out."""
+    """The exit code 0, or the failure, raised after everything printed so far is written."""
     if failure is not None:
         sys.stdout.flush()
         raise failure
     return 0
 
 
-def warn(network: Any) -> None:
-    for warning in getattr(network, "warnings", ()):
-        complain(warning)
-
-
 def parser() -> Parser:
+    from paramcount import __version__
+    from paramcount.cost.count import ATTENTION
+
     parser = Parser(prog="paramcount", usage=USAGE, description=DESCRIPTION, epilog=EXAMPLES)
     add = parser.add_argument
     parser.shared("spec", "--variant", "--set")
-    add("--train", action="store_true", help="the cost of a step of training: forward, backward, loss, optimizer")
+    add("--train", action="store_true", help="count a training step: forward, backward, loss, optimizer")
     parser.shared("--freeze", "--plugin")
-    add("--remat", action="store_true", help="compute each iteration of a loop again for its gradient")
+    add("--remat", action="store_true", help="recompute each iteration of a loop for its gradient")
     parser.optimizer()
-    add("--batch", metavar="N", type=at_least_one, default=1, help="multiply work and activations (default 1)")
-    add("--dtype", metavar="TYPE", default="float32", help="of the parameters' bytes (default float32)")
-    add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of these tokens' keys and values")
-    add("--attention", choices=("dense", "exact"), default="dense", help="exact counts only what masks leave")
+    add("--batch", metavar="N", type=at_least_one, default=1, help="the batch size (default 1)")
+    add("--dtype", metavar="TYPE", default="float32", help="the type of the parameters (default float32)")
+    add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of a KV cache of this many tokens")
+    add("--attention", choices=ATTENTION, default="dense", help="exact counts only pairs that are not masked")
     parser.shared("--depth", "--columns", "--sort", "--format")
-    from paramcount import __version__
-
     add("--version", action="version", version=f"paramcount {__version__}")
     return parser

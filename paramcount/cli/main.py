@@ -1,4 +1,4 @@
-"""The command line: find the command, run it, exit code."""
+"""The command line: find the command, run it, and return its exit code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMMANDS = (  # each a module of this folder with a function `run`; without a co
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0 fine, 1 a check failed, 2 the input is wrong."""
+    """Run the command line and return its exit code: 0 if all is well, 1 if a check failed, 2 for wrong input."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         code = run(arguments)
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as done:  # argparse, after --help or --version
         return done.code if isinstance(done.code, int) else 0
     except OSError as error:
-        # Nobody reads on, or the disk is full; what is still buffered must not fail again when Python exits.
+        # The reader is gone, or the disk is full; what is still buffered must not fail again when Python exits.
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
@@ -47,9 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("stopped")
         return 130
     except RecursionError:
-        complain("this is nested too deeply\nhint: write it with fewer levels")
+        complain("the input is nested too deeply\nhint: write it with fewer levels")
     except MemoryError:
-        complain("this does not fit in memory\nhint: make it smaller")
+        complain("out of memory\nhint: choose a smaller network or batch")
     return 2
 
 
@@ -66,7 +66,7 @@ def run(arguments: list[str]) -> int:
 
 
 def check_command(word: str) -> None:
-    """Raises ArgumentError for a first word that is not a spec, and nearer to a command than to any of the specs."""
+    """Raises ArgumentError for a first word that is not a spec, and closer to a command than to any spec."""
     from paramcount.errors.suggest import did_you_mean, nearest
 
     if word.startswith("-") or "/" in word or "." in word or not nearest(word, COMMANDS):

@@ -1,9 +1,8 @@
-"""`paramcount measure`: how long a spec takes on this device, and how many bytes, beside what was counted."""
+"""`paramcount measure`: the time and the bytes that a network takes on this device, beside its count."""
 
 from __future__ import annotations
 
 from paramcount.backend.measure.result import HEADINGS
-from paramcount.cli.count import warn
 from paramcount.cli.options import Parser, at_least_one, load_spec
 from paramcount.errors import ArgumentError, needs
 from paramcount.render.shown import rendered
@@ -18,12 +17,11 @@ examples:
 
 
 def run(arguments: list[str]) -> int:
-    """Measure what the arguments name and print its table."""
+    """Measure the network that the arguments name, and print its table."""
     options = parser().parse(arguments)
     if options.optimizer and not options.train:
         raise ArgumentError("`--optimizer` is for training", hint="add `--train`")
     network = load_spec(options)
-    warn(network)
     with needs("measure"):
         from paramcount.backend.measure.measure import measure
 
@@ -52,15 +50,15 @@ def parser() -> Parser:
     parser = Parser(
         prog="paramcount measure",
         usage=USAGE,
-        description="Time a network on the device at hand in JAX, and compare its bytes with the compiled program's.",
+        description="Time a network in JAX on this device, and compare its bytes with the prediction.",
         epilog=f"columns:\n{columns()}\n\n{EXAMPLES}",
     )
     add = parser.add_argument
     parser.shared("spec", "--variant", "--set")
-    add("--train", action="store_true", help="measure a step of training instead of the forward computation")
+    add("--train", action="store_true", help="measure a training step instead of the forward computation")
     parser.optimizer()
-    add("--batch", metavar="A,B", type=batches, default=(1,), help="sizes of the batch, a row for each (default 1)")
-    add("--repeats", metavar="N", type=at_least_one, help="runs of a row (default: at least 5, for about 2 s)")
-    add("--seed", metavar="S", type=int, default=0, help="of weights and inputs (default 0)")
+    add("--batch", metavar="A,B", type=batches, default=(1,), help="the batch sizes, a row each (default 1)")
+    add("--repeats", metavar="N", type=at_least_one, help="timed runs per row (default: at least 5, about 2 s)")
+    add("--seed", metavar="N", type=int, default=0, help="the seed of initial values and inputs (default 0)")
     parser.shared("--plugin", "--format")
     return parser

@@ -1,4 +1,4 @@
-"""What commands share: a parser whose errors are ours, options that several have, and the spec they name."""
+"""What commands share: a parser whose errors are ours, options that several commands have, and the spec they name."""
 
 from __future__ import annotations
 
@@ -9,48 +9,49 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.render.sheet import FORMATS
+from paramcount.render.terminal import complain
 
 if TYPE_CHECKING:
     from paramcount.language.language import SpecSyntax
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are ours; its texts stand as they are written. `rule` is what a word too many breaks."""
+    """A parser whose errors are ours, and which keeps its texts as written; `rule` is said to a word too many."""
 
     def __init__(self, rule: str = "one spec at a time", **texts: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **texts)
         self.rule = rule
 
     def shared(self, *names: str, **changes: Any) -> None:
-        """Add options that several commands have, with what is different here."""
+        """Add options that several commands have, with the settings that differ here."""
         for name in names:
             self.add_argument(name, **SHARED[name] | changes)
 
     def optimizer(self, default: str | None = None) -> None:
-        """Add `--optimizer`; without a default, None says that it was not given."""
+        """Add `--optimizer`, which is None if it is not given, unless it has a default."""
         from paramcount.cost.optimizers import OPTIMIZERS
 
-        help = f"{listed(list(OPTIMIZERS))}, of the training (default sgd)"
+        help = f"the optimizer of the training: {listed(list(OPTIMIZERS))} (default sgd)"
         self.add_argument("--optimizer", metavar="NAME", choices=tuple(OPTIMIZERS), default=default, help=help)
 
     @property
     def help_hint(self) -> str:
-        return f"`{self.prog} --help` shows what there is"
+        return f"`{self.prog} --help` lists the options"
 
     def error(self, message: str) -> NoReturn:
         raise ArgumentError(message, hint=self.help_hint)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        options, unknown = self.parse_known_args(arguments)
-        if not unknown:
+        options, left = self.parse_known_intermixed_args(arguments)
+        if not left:
             return options
-        from paramcount.errors.suggest import did_you_mean, nearest
+        from paramcount.errors import suggest
 
-        word = unknown[0].split("=")[0]
+        word = left[0].split("=")[0]
         if not word.startswith("-"):
-            raise ArgumentError(f"{self.rule}; {quote(unknown[0])} is left over", hint=self.help_hint)
-        guess = nearest(word, [option for action in self._actions for option in action.option_strings])
-        raise ArgumentError(f"unknown option {quote(word)}", hint=did_you_mean(guess, self.help_hint))
+            raise ArgumentError(f"{self.rule}; {quote(left[0])} is left over", hint=self.help_hint)
+        known = [option for action in self._actions for option in action.option_strings]
+        raise suggest.unknown("option", word, known, self.help_hint)
 
 
 def listed(words: Sequence[str]) -> str:
@@ -73,15 +74,19 @@ def names(text: str) -> list[str]:
 
 REPEATABLE: dict[str, Any] = {"action": "append", "default": []}
 SHARED: dict[str, dict[str, Any]] = {
-    "spec": {"metavar": "SPEC[:VARIANT]", "help": "a shipped spec, a file or -, and one of its variants"},
-    "--variant": {"metavar": "V", "help": "the variant"},
-    "--set": {"metavar": "NAME=VALUE", "help": "set a variable by hand; repeatable", **REPEATABLE},
-    "--plugin": {"metavar": "FILE.py", "help": "load layers of your own from a file; repeatable", **REPEATABLE},
-    "--freeze": {"metavar": "PATTERN", "help": "train no rows of this path; repeatable", **REPEATABLE},
+    "spec": {"metavar": "SPEC[:VARIANT]", "help": "a shipped spec, a file, or - for standard input"},
+    "--variant": {"metavar": "V", "help": "a variant of the spec"},
+    "--set": {"metavar": "NAME=VALUE", "help": "set a variable of the spec; repeatable", **REPEATABLE},
+    "--plugin": {"metavar": "FILE.py", "help": "load your own layers from a file; repeatable", **REPEATABLE},
+    "--freeze": {"metavar": "PATTERN", "help": "freeze the rows whose path matches; repeatable", **REPEATABLE},
     "--depth": {"metavar": "N", "type": levels, "help": "open N levels of groups, or `all` (default 1)"},
-    "--columns": {"metavar": "A,B", "type": names, "help": "the table's columns, instead of the usual ones"},
-    "--sort": {"metavar": "COLUMN", "help": "order the rows, numbers from the largest"},
-    "--format": {"choices": FORMATS, "default": "table", "help": f"{listed(FORMATS)} (default table)"},
+    "--columns": {"metavar": "A,B", "type": names, "help": "show these columns instead of the usual ones"},
+    "--sort": {"metavar": "COLUMN", "help": "sort the rows by a column, numbers from the largest"},
+    "--format": {
+        "choices": FORMATS,
+        "default": "table",
+        "help": f"the output format: {listed(FORMATS)} (default table)",
+    },
 }
 
 
@@ -94,7 +99,7 @@ def load_plugins(options: argparse.Namespace) -> None:
 
 
 def load_spec(options: argparse.Namespace) -> Any:
-    """The spec's network with its variant and the variables that were set; plugins are loaded first."""
+    """The network of the spec with its variant and variables, after its plugins; its warnings are printed."""
     load_plugins(options)
     from paramcount.language.load import load, loads
 
@@ -103,18 +108,21 @@ def load_spec(options: argparse.Namespace) -> Any:
         name, equals, value = setting.partition("=")
         if not equals or not name.strip():
             raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint="--set width=0.5")
-        if name.strip() in ("path", "variant"):
-            raise ArgumentError(
-                f"`--set` cannot set {quote(name.strip())}", hint="a variant is chosen with `--variant`"
-            )
-        settings[name.strip()] = value.strip()
+        name = name.strip()
+        if name in ("path", "variant"):
+            raise ArgumentError(f"`--set` cannot set {quote(name)}", hint="choose a variant with `--variant`")
+        settings[name] = value.strip()
     if options.spec == "-":
-        return loads(sys.stdin.read(), options.variant, "<stdin>", **settings)
-    return load(options.spec, options.variant, **settings)
+        network = loads(sys.stdin.read(), options.variant, "<stdin>", **settings)
+    else:
+        network = load(options.spec, options.variant, **settings)
+    for warning in network.warnings:
+        complain(warning)
+    return network
 
 
 def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
-    """The spec that is named, or that is piped in, for many variants; plugins are loaded first."""
+    """The spec by its name, or read from standard input, for many variants; plugins are loaded first."""
     load_plugins(options)
     if options.spec != "-":
         return options.spec
@@ -124,7 +132,7 @@ def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
 
 
 def check_format(options: argparse.Namespace, *of_table: str) -> None:
-    """Raises ArgumentError for an option of the table where another format is chosen."""
+    """Raises ArgumentError for an option of the table if another format is chosen."""
     unused = [name for name in of_table if getattr(options, name) is not None]
     if options.format != "table" and unused:
         message = f"`--{unused[0]}` is for the table, not for {options.format}"

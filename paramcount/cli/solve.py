@@ -1,8 +1,8 @@
-"""`paramcount solve`: the largest value of a variable that a budget allows."""
+"""`paramcount solve`: the largest value of a variable within a budget."""
 
 from __future__ import annotations
 
-import argparse
+from argparse import SUPPRESS
 
 from paramcount.cli.options import Parser, spec_of
 from paramcount.cli.values import amount, number, scalar, setting
@@ -14,16 +14,16 @@ examples:
   paramcount solve mobilenet_v2 width --max-macs 300M
   paramcount solve llama depth --max-params 3G --set d=1024
 """
-BUDGETS = tuple(Figures._fields)
 
 
 def run(arguments: list[str]) -> int:
-    """Print the table of the largest network within the budget, and what comes next."""
+    """Find the largest network within the budget, and print its table."""
     options = parser().parse(arguments)
     from paramcount.sweeps.solve import solve
 
-    budget = {name: amount(getattr(options, f"max_{name}")) for name in BUDGETS if getattr(options, f"max_{name}")}
-    bounds = {name: number(getattr(options, name)) for name in ("low", "high", "step") if getattr(options, name)}
+    given = {name: text for name, text in vars(options).items() if text}
+    budget = {name: amount(given[f"max_{name}"]) for name in Figures._fields if f"max_{name}" in given}
+    bounds = {name: number(given[name]) for name in ("low", "high", "step") if name in given}
     fixed = {name: scalar(values) for name, values in map(setting, options.set)}
     found = solve(spec_of(options), options.name, budget, options.variant, **bounds, **fixed)
     print(rendered(found.sheet(), options.format))
@@ -42,17 +42,12 @@ def parser() -> Parser:
     parser.shared("spec")
     add("name", metavar="NAME", help="the variable")
     parser.shared("--variant")
-    parser.shared("--set", help="set another variable; repeatable")
+    parser.shared("--set", help="set another variable of the spec; repeatable")
     add("--low", metavar="X", help="the smallest value to try (default: one step)")
-    add("--high", metavar="X", help="the largest value to try (default: beyond the budget)")
-    add("--step", metavar="X", help="between the values (default 1, or 0.01 of a fraction)")
+    add("--high", metavar="X", help="the largest value to try (default: up to the budget)")
+    add("--step", metavar="X", help="the step between values (default 1, or 0.01 if the variable is a fraction)")
     parser.shared("--plugin", "--format")
-    for name in BUDGETS:
-        add(
-            f"--max-{name.replace('_', '-')}",
-            metavar="N",
-            help=argparse.SUPPRESS
-            if name != "macs"
-            else "the most MACs: 300M, 5e9; so too --max-params, --max-param-bytes 14MiB, and every other figure",
-        )
+    help = "the most MACs: 300M, 5e9; likewise --max-params, --max-param-bytes 14MiB, and any other figure"
+    for name in Figures._fields:
+        add(f"--max-{name.replace('_', '-')}", metavar="N", help=help if name == "macs" else SUPPRESS)
     return parser

@@ -1,4 +1,4 @@
-"""`paramcount sweep`: many variants at once."""
+"""`paramcount sweep`: many variants of a spec at once."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from paramcount.sweeps.table import Tried
 
 EXAMPLES = """\
-A variable takes a range with both ends (`width=0.35:1.4:0.05`, `depth=2:8`), values between commas, lists in
-brackets, or one value or expression for all. `depths[2]=4:23` is one entry of a list, `depths[*]=2,3,4` each of them.
+A variable takes a range that includes both ends (`width=0.35:1.4:0.05`, `depth=2:8`), values separated by commas,
+lists in brackets, or one value or expression for all variants. `depths[2]=4:23` varies one entry of a list,
+`depths[*]=2,3,4` each of them.
 
 examples:
   paramcount sweep mobilenet_v2 width=0.35:1.4:0.05 resolution=96,128,160,192,224
@@ -34,10 +35,8 @@ ROWS = 10
 
 
 def run(arguments: list[str]) -> int:
-    """Count the variants, show the best rows, and write all to a file."""
-    options, left = parser().parse_known_args(arguments)
-    settings = options.settings + [word for word in left if "=" in word and not word.startswith("-")]
-    parser().parse([options.spec, *(word for word in left if word not in settings)])  # what is left is wrong
+    """Count the variants, print the best rows, and write all rows to a file."""
+    options = parser().parse(arguments)
     from paramcount.sweeps.file import RowFile
     from paramcount.sweeps.plot import Plot
     from paramcount.sweeps.result import no_column
@@ -45,9 +44,9 @@ def run(arguments: list[str]) -> int:
     from paramcount.sweeps.table import USUAL, sheet
     from paramcount.sweeps.walk import Walk
 
-    given = dict(map(setting, settings))
+    given = dict(map(setting, options.settings))
     space = space_of(spec_of(options), options.variant, given, options.paired, options.random, options.seed)
-    tally, known = Tally(options), Walk(space, None).columns
+    selection, known = Selection(options), Walk(space, None).columns
     columns = options.columns
     for name in columns or []:
         if name not in known:
@@ -57,7 +56,7 @@ def run(arguments: list[str]) -> int:
     try:
         with closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts:
             for part in parts:
-                kept = tally.add(part)
+                kept = selection.add(part)
                 for each in (file, plot):
                     if each is not None:
                         each.append(kept)
@@ -65,27 +64,27 @@ def run(arguments: list[str]) -> int:
         if file is not None:
             file.close()
     if plot is not None:
-        plot.draw(tally.points, tally.invalid, options.where)
-    rows = tally.rows()
+        plot.draw(selection.points, selection.invalid, options.where)
+    rows = selection.rows()
     shown = columns or [*rows.variables, *(name for name in used(options, USUAL) if name in known)]
-    print(rendered(sheet(rows, list(dict.fromkeys(shown)), tally.tried), options.format))
+    print(rendered(sheet(rows, list(dict.fromkeys(shown)), selection.tried), options.format))
     if file is not None:
         complain(f"{quote(file.path)} has {grouped(file.count)} rows")
     if plot is not None:
         complain(f"{quote(plot.path)} shows {grouped(plot.cloud.added)} points")
-    if tally.points and tally.invalid == tally.points:
-        raise ArgumentError("no variant is a network", hint=next(iter(tally.reasons)).splitlines()[0])
+    if selection.points and selection.invalid == selection.points:
+        raise ArgumentError("no variant is a valid network", hint=next(iter(selection.reasons)).splitlines()[0])
     return 0
 
 
-class Tally:
-    """What is kept of a sweep's parts: the best rows, how many there were, and why some are not networks."""
+class Selection:
+    """The best rows of a sweep so far, how many rows there were, and why some are not valid networks."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         if options.pareto and options.sort:
-            raise ArgumentError("a Pareto front comes in the order of its first column", hint="leave out `--sort`")
+            raise ArgumentError("a Pareto front is sorted by its first column", hint="leave out `--sort`")
         if options.ascending and not options.sort:
-            raise ArgumentError("`--ascending` is the order of `--sort`", hint="add `--sort COLUMN`")
+            raise ArgumentError("`--ascending` is for `--sort`", hint="add `--sort COLUMN`")
         self.front = options.pareto.split(",") if options.pareto else None
         if self.front is not None and len(self.front) != 2:
             raise ArgumentError("`--pareto` takes two columns", hint="--pareto params,-macs")
@@ -106,7 +105,7 @@ class Tally:
         return sum(self.reasons.values())
 
     def add(self, part: Sweep) -> Sweep:
-        """The rows of a part for which the condition holds; the best of them are kept."""
+        """The rows of a part for which the condition holds, from which the best are kept."""
         self.points += len(part)
         for code, reason in enumerate(part.reasons):
             self.reasons[reason] = self.reasons.get(reason, 0) + int((part.reason == code).sum())
@@ -128,7 +127,7 @@ class Tally:
 
 
 def reported(parts: Iterator[Sweep], size: int) -> Generator[Sweep, None, None]:
-    """The parts, while a terminal shows once in a second how far they are."""
+    """The parts, with a count of the finished points on the terminal every second."""
     points = 0
     started = last = time.monotonic()
     try:
@@ -144,7 +143,7 @@ def reported(parts: Iterator[Sweep], size: int) -> Generator[Sweep, None, None]:
 
 
 def axes(options: argparse.Namespace) -> tuple[str, str]:
-    """The columns of a plot, with `-` before one of which more is better: those that the rows are chosen by."""
+    """The columns of a plot, those that the rows are chosen by, with `-` before one whose larger values are better."""
     if options.pareto:
         first, second = options.pareto.split(",")
         return first, second
@@ -171,17 +170,17 @@ def parser() -> Parser:
     parser.shared("spec")
     add("settings", metavar="NAME=VALUES", nargs="*", help="the values of a variable")
     parser.shared("--variant")
-    add("--paired", action="store_true", help="the first values of all variables together, then the second, ...")
-    add("--random", metavar="N", type=at_least_one, help="draw N points instead of taking all")
-    add("--seed", metavar="S", type=int, default=0, help="of the drawing (default 0)")
-    add("--where", metavar="CONDITION", help='keep the rows for which it holds: "params < 5e6 and macs / params > 80"')
-    add("--pareto", metavar="A,B", help="only rows that no other beats in two columns, less is better, of -B more")
-    add("--sort", metavar="COLUMN", help="order the rows, from the largest")
-    add("--ascending", action="store_true", help="order them from the smallest")
-    add("--top", metavar="N", type=at_least_one, help=f"how many rows to show (default {ROWS})")
-    parser.shared("--columns", help="the columns, instead of the usual ones")
+    add("--paired", action="store_true", help="combine the first values of all variables, then the second, ...")
+    add("--random", metavar="N", type=at_least_one, help="draw N points at random instead of counting all")
+    add("--seed", metavar="N", type=int, default=0, help="the seed of the random points (default 0)")
+    add("--where", metavar="CONDITION", help='keep rows that satisfy it: "params < 5e6 and macs / params > 80"')
+    add("--pareto", metavar="A,B", help="keep the Pareto front of two columns; smaller is better, for -B larger")
+    parser.shared("--sort", help="sort the rows by a column, from the largest")
+    add("--ascending", action="store_true", help="sort them from the smallest")
+    add("--top", metavar="N", type=at_least_one, help=f"the number of rows to show (default {ROWS})")
+    parser.shared("--columns")
     add("--output", metavar="FILE", help="write all rows to a .csv, .json or .parquet file")
-    add("--plot", metavar="FILE", help="draw params by MACs, or what the rows are chosen by: .svg, .png or .pdf")
+    add("--plot", metavar="FILE", help="plot params by MACs, or the columns of the choice: .svg, .png or .pdf")
     add("--dask", metavar="ADDRESS", help="count on the workers of a Dask scheduler: tcp://HOST:PORT")
     parser.shared("--plugin", "--format")
     return parser

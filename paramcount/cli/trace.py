@@ -1,8 +1,8 @@
-"""`paramcount trace`: a JAX function and its arguments from the shell."""
+"""`paramcount trace`: what a JAX function costs."""
 
 from __future__ import annotations
 
-from paramcount.cli.options import Parser, check_format
+from paramcount.cli.options import REPEATABLE, Parser, check_format
 from paramcount.errors import needs
 from paramcount.render.shown import rendered
 
@@ -16,7 +16,7 @@ examples:
 
 
 def run(arguments: list[str]) -> int:
-    """Trace what the arguments name and print its report."""
+    """Trace the function that the arguments name, and print its report."""
     options = parser().parse(arguments)
     check_format(options, "depth", "columns", "sort")
     with needs("trace"):
@@ -28,17 +28,18 @@ def run(arguments: list[str]) -> int:
 
 def parser() -> Parser:
     parser = Parser(
-        rule="arguments stand behind `--args`",
+        rule="the function's arguments follow `--args`",
         prog="paramcount trace",
         usage=USAGE,
         description="Count what a JAX function costs: multiply-accumulates, FLOPs, elementwise operations.",
         epilog=EXAMPLES,
     )
     add = parser.add_argument
-    add("function", metavar="MODULE:FUNCTION", help="what to trace; modules in this directory are found")
+    add("function", metavar="MODULE:FUNCTION", help="the function; modules in this directory are found")
     add("--args", metavar="TYPE[SIZES]", nargs="*", default=[], help="its arguments: float32[8,224,224,3], 10, true")
-    add("--trips", metavar="[SCOPE=]N", action="append", default=[], help="how often `while` runs, or `unknown`")
-    add("--no-strict", action="store_true", help="show operations without a rule as uncounted")
-    parser.shared("--depth", help="open N levels of scopes, or `all` (default: the first with several)")
+    trips = "iterations of `while` loops, of all or in a scope, or `unknown`; repeatable"
+    parser.add_argument("--trips", metavar="[SCOPE=]N", help=trips, **REPEATABLE)
+    add("--no-strict", action="store_true", help="list operations without a rule as uncounted")
+    parser.shared("--depth", help="open N levels of scopes, or `all` (default: the first with several rows)")
     parser.shared("--columns", "--sort", "--format")
     return parser

@@ -1,4 +1,4 @@
-"""`paramcount train`: a spec on a data set, from the shell."""
+"""`paramcount train`: a network trained on a data set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from paramcount.cli.count import warn
 from paramcount.cli.options import Parser, at_least_one, load_spec
 from paramcount.errors import ArgumentError, ParamcountError, needs, quote
 from paramcount.render import terminal
@@ -15,8 +14,8 @@ from paramcount.render.terminal import complain
 
 USAGE = "paramcount train SPEC[:VARIANT] --data PATH [options]"
 EXAMPLES = """\
-PATH is a folder with MNIST's four files (gzipped or not), or a file .npz with x_train, y_train, x_test and y_test.
-Pixels of 0 to 255 are divided by 255, and images are shaped as the network's input where they have as many pixels.
+PATH is a folder with MNIST's four files (gzipped or not), or an .npz file with x_train, y_train, x_test and y_test.
+Pixels of 0 to 255 are divided by 255, and images are reshaped to the network's input.
 
 examples:
   paramcount train mlp --data mnist --epochs 8 --lr 0.1
@@ -27,13 +26,12 @@ examples:
 
 
 def run(arguments: list[str]) -> int:
-    """Train what the arguments name, and print each epoch and what came of it."""
+    """Train the network that the arguments name, and print each epoch and a summary."""
     options = parser().parse(arguments)
     several = options.coordinator is not None
     if {option is not None for option in (options.processes, options.process)} != {several}:
-        raise ArgumentError("`--coordinator`, `--processes` and `--process` come together", "all three, or none")
+        raise ArgumentError("`--coordinator`, `--processes` and `--process` belong together", "give all three, or none")
     network = load_spec(options)
-    warn(network)
     with needs("train"):
         import jax
 
@@ -43,16 +41,16 @@ def run(arguments: list[str]) -> int:
     if len(network.inputs) > 1:
         raise ArgumentError("this command trains networks of one input", "`pc.train` in Python takes any")
     data = read_data(options.data)
-    transform = fitting(network, data)
+    transform = transform_for(network, data)
     check_division(len(data.train.x), options)
-    if several:  # what is wrong here is said before the others wait for this one
+    if several:  # after all checks, so that the other processes do not wait for one that fails them
         if options.process == 0 and options.processes > 1:
             complain(f"waiting for {options.processes - 1} more at {quote(options.coordinator)}")
         join(options.coordinator, options.processes, options.process)
     first = jax.process_index() == 0
     fresh: list[Any] = []  # the epochs of this run
 
-    def tell(epoch: Any) -> None:
+    def report(epoch: Any) -> None:
         fresh.append(epoch)
         if first and options.format == "table":
             print(epoch, flush=True)
@@ -76,12 +74,12 @@ def run(arguments: list[str]) -> int:
             staleness=options.staleness,
             checkpoint=options.checkpoint,
             resume=options.resume,
-            on_epoch=tell,
+            on_epoch=report,
             progress=first,
         )
     except KeyboardInterrupt:
         held = options.checkpoint and (fresh or options.resume)
-        kept = f"; {quote(options.checkpoint)} holds the last whole epoch, `--resume` goes on" if held else ""
+        kept = f"; {quote(options.checkpoint)} holds the last whole epoch, `--resume` continues" if held else ""
         complain(f"stopped{kept}")
         return 130
     except jax.errors.JaxRuntimeError as error:
@@ -95,20 +93,19 @@ def run(arguments: list[str]) -> int:
         done = len(result.epochs)
         hint = f"hint: `--epochs {done + 1}` trains one more"
         complain(f"{quote(options.checkpoint)} holds {done} epochs already\n{hint}")
-        return 0
-    if options.devices == 1:
+    elif options.devices == 1:
         from paramcount.backend.measure.peak import matmul_peak
 
         result = replace(result, peak=matmul_peak())
-    if options.format == "table":  # each epoch was printed as it ended
-        print(terminal.written(str(result), terminal.encoding()))
-    else:
+    if options.format != "table":
         print(rendered(result.sheet(), options.format))
+    elif fresh:  # each epoch was printed when it ended
+        print(terminal.written(str(result), terminal.encoding()))
     return 0
 
 
 def check_division(examples: int, options: Any) -> None:
-    """Raises ArgumentError where the devices do not divide each batch, an epoch's shorter last one among them."""
+    """Raises ArgumentError unless each batch can be divided by the devices, also a shorter last one."""
     batch, devices = min(options.batch, examples), options.devices
     fits = max(batch - batch % devices, devices)
     drop = " --drop-last" if examples % fits % devices else ""
@@ -121,24 +118,24 @@ def check_division(examples: int, options: Any) -> None:
         raise ArgumentError(message, f"`--drop-last` leaves {last} out, others in each epoch")
 
 
-def fitting(network: Any, data: Any) -> Any:
-    """What makes the network's inputs of stored examples: bytes as parts of one, shaped as the input; None of tokens.
+def transform_for(network: Any, data: Any) -> Any:
+    """The function that makes the network's inputs from stored examples: scaled bytes, reshaped; None for tokens.
 
-    Raises ArgumentError for examples that are not as many numbers, or whose axes are others: only rows, and axes of
-    size 1, are shaped anew.
+    Raises ArgumentError for examples with another number of elements, or with other axes: only flat examples and axes
+    of size 1 are reshaped.
     """
     (shape,) = network.inputs.values()
     for sizes in (split.x.shape[1:] for split in data if split):
         message = f"the data's examples are {sizes}, and the network takes {shape.sizes}"
         if prod(sizes) != shape.elements:
-            raise ArgumentError(message, "their elements must be as many")
+            raise ArgumentError(message, "both must have the same number of elements")
         stored, taken = ([size for size in each if size != 1] for each in (sizes, shape.sizes))
         if stored != taken and min(len(stored), len(taken)) > 1:
             hint = (
                 "channels come last: `x.transpose(0, 2, 3, 1)`" if sorted(stored) == sorted(taken) else "reshape them"
             )
             raise ArgumentError(message, hint)
-    if shape.layout == "tokens":  # as they are, so that the training sees which numbers they are
+    if shape.layout == "tokens":  # unchanged, so that training can check that they are in the vocabulary
         return None
 
     def transform(x: Any) -> Any:
@@ -152,27 +149,27 @@ def parser() -> Parser:
     parser = Parser(
         prog="paramcount train",
         usage=USAGE,
-        description="Train a spec in JAX, and say how fast against what the machine can do.",
+        description="Train a network in JAX, and compare its speed with the machine's peak.",
         epilog=EXAMPLES,
     )
     add = parser.add_argument
     parser.shared("spec")
-    add("--data", metavar="PATH", required=True, help="the data set: a folder or a file .npz")
+    add("--data", metavar="PATH", required=True, help="the data set: a folder or an .npz file")
     parser.shared("--variant", "--set", "--plugin")
-    add("--epochs", metavar="N", type=at_least_one, default=1, help="how often the data is gone through (default 1)")
-    add("--batch", metavar="N", type=at_least_one, default=128, help="examples in a step (default 128)")
+    add("--epochs", metavar="N", type=at_least_one, default=1, help="the number of epochs (default 1)")
+    add("--batch", metavar="N", type=at_least_one, default=128, help="the batch size (default 128)")
     add("--lr", metavar="RATE", type=float, default=0.01, help="the learning rate (default 0.01)")
     parser.optimizer("sgd")
     parser.shared("--freeze", "--format")
-    add("--seed", metavar="N", type=int, default=0, help="of first values, order and dropout (default 0)")
+    add("--seed", metavar="N", type=int, default=0, help="the seed of initial values, order and dropout (default 0)")
     add("--no-shuffle", action="store_true", help="take the examples in the order of the data")
-    add("--loader", choices=("numpy", "torch"), default="numpy", help="what makes the batches (default numpy)")
-    add("--checkpoint", metavar="FILE", help="write all to this file (safetensors) after each epoch")
-    add("--resume", action="store_true", help="go on from the checkpoint")
-    add("--drop-last", action="store_true", help="leave out an epoch's last batch where it is shorter")
+    add("--loader", choices=("numpy", "torch"), default="numpy", help="the loader of the batches (default numpy)")
+    add("--checkpoint", metavar="FILE", help="write a checkpoint to this file (safetensors) after each epoch")
+    add("--resume", action="store_true", help="continue from the checkpoint")
+    add("--drop-last", action="store_true", help="leave out the last batch of an epoch if it is shorter")
     add("--devices", metavar="N", type=at_least_one, default=1, help="divide each batch over N devices (default 1)")
     add("--staleness", metavar="N", type=int, default=0, help="simulate gradients that arrive N updates late")
-    add("--coordinator", metavar="HOST:PORT", help="of several processes that train together: where the first is")
-    add("--processes", metavar="N", type=at_least_one, help="how many there are")
-    add("--process", metavar="I", type=int, help="which this is, from 0")
+    add("--coordinator", metavar="HOST:PORT", help="train in several processes: the address of process 0")
+    add("--processes", metavar="N", type=at_least_one, help="the number of processes")
+    add("--process", metavar="I", type=int, help="the index of this process, from 0")
     return parser

@@ -1,4 +1,4 @@
-"""Values as they are written on the command line: `width=0.35:1.4:0.05`, `300M`."""
+"""Values as written on the command line: `width=0.35:1.4:0.05`, `300M`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def between_commas(text: str) -> Iterator[str]:
-    """The pieces of a text between commas that are in no brackets."""
+    """The pieces of a text between its commas, except for commas within brackets."""
     depth, piece = 0, ""
     for letter in text:
         depth += (letter in "[(") - (letter in "])")
@@ -81,7 +81,7 @@ def number(text: str) -> int | float:
 
 def scalar(values: Any) -> Any:
     if isinstance(values, list):
-        raise ArgumentError("`--set` takes one value", hint="only the variable that is solved for is searched")
+        raise ArgumentError("`--set` takes one value", hint="only the variable to solve for has several values")
     return values
 
 

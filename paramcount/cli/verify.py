@@ -1,15 +1,15 @@
-"""`paramcount verify`: a spec built in JAX, its figures beside what was counted."""
+"""`paramcount verify`: a network built in JAX, its figures beside its count."""
 
 from __future__ import annotations
 
-from paramcount.cli.count import ended, expected, warn
+from paramcount.cli.count import ended, expected
 from paramcount.cli.options import Parser, load_spec
 from paramcount.errors import ArgumentError, needs
 from paramcount.render.shown import rendered
 
 EXAMPLES = """\
 Shapes, parameters and MACs are compared with those of the program that JAX traces, layer by layer, and the count with
-what the spec expects. The exit code is 1 where a figure differs.
+what the spec expects. The exit code is 1 if a figure differs.
 
 examples:
   paramcount verify mobilenet_v2
@@ -19,7 +19,7 @@ examples:
 
 
 def run(arguments: list[str]) -> int:
-    """Verify what the arguments name and print what was compared."""
+    """Verify the network that the arguments name, and print what was compared."""
     options = parser().parse(arguments)
     if options.freeze and not options.train:
         raise ArgumentError("`--freeze` is for training", hint="add `--train`")
@@ -30,7 +30,6 @@ def run(arguments: list[str]) -> int:
         from paramcount.backend.prove.verify import verify
 
     outcome = verify(network, train=options.train, freeze=options.freeze)
-    warn(network)
     status, failure = expected(network, count(network))
     print(rendered(outcome.sheet().saying(status), options.format))
     return ended(failure) or int(not outcome.ok)
@@ -40,7 +39,7 @@ def parser() -> Parser:
     parser = Parser(
         prog="paramcount verify",
         usage="paramcount verify SPEC[:VARIANT] [options]",
-        description="Build a network in JAX, and compare it with what was counted.",
+        description="Build a network in JAX, and compare it with its count.",
         epilog=EXAMPLES,
     )
     parser.shared("spec", "--variant", "--set")

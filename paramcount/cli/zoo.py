@@ -1,4 +1,4 @@
-"""`paramcount zoo`: what is shipped."""
+"""`paramcount zoo`: the shipped specs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from paramcount.render.shown import rendered
 EXAMPLES = """\
 examples:
   paramcount zoo                       every shipped spec in every variant
-  paramcount zoo resnet                those with `resnet` in them
-  paramcount zoo resnet:5              name and variant
-  paramcount zoo torchvision/          those that stand for a model of torchvision
+  paramcount zoo resnet                those with `resnet` in their name or reference
+  paramcount zoo resnet:5              by name and variant
+  paramcount zoo torchvision/          those that describe a model of torchvision
   paramcount zoo --format json         everything, as raw integers
 """
 
@@ -32,7 +32,7 @@ def nothing(word: str) -> ArgumentError:
     from paramcount.errors.suggest import did_you_mean, nearest
     from paramcount.language.load import shipped_specs
 
-    hint = did_you_mean(nearest(word, shipped_specs()), "`paramcount zoo` shows everything")
+    hint = did_you_mean(nearest(word, shipped_specs()), "`paramcount zoo` lists all")
     return ArgumentError(f"no shipped spec has {quote(word)} in its name, variant or reference", hint=hint)
 
 
@@ -40,8 +40,8 @@ def parser() -> Parser:
     parser = Parser(
         rule="one word at a time",
         prog="paramcount zoo",
-        usage="paramcount zoo [WORD] [--format json]",
-        description="List the shipped specs and what each costs.",
+        usage="paramcount zoo [WORD] [options]",
+        description="List the shipped specs, and what each costs.",
         epilog=EXAMPLES,
     )
     parser.add_argument("word", metavar="WORD", nargs="?", help="only those with WORD in name:variant or reference")

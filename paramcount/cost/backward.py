@@ -1,8 +1,8 @@
 """Which contractions the gradient of a network has, found in its tree without unrolling it.
 
-A value depends on training where a trainable parameter is upstream of it, and it matters where the loss is
-downstream. A contraction whose result does both has, in the backward computation, one contraction of the same size
-for each of its operands that depends on training. One sweep forward marks what depends, one backward what matters.
+A value depends on training if a trainable parameter is upstream of it, and it matters if the loss is downstream. A
+contraction whose result does both has, in the backward computation, one contraction of the same size for each of its
+operands that depends on training. One sweep forward marks what depends, one sweep backward what matters.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ def unrolled(costs: Costs) -> Iterator[Cost]:
 
 
 def summed(costs: Costs) -> dict[Node, tuple[Size, Size]]:
-    """For every leaf the backward MACs of all its iterations, and what is recomputed of its forward MACs.
+    """For every leaf the backward MACs of all its iterations, and those of its forward MACs that are recomputed.
 
-    That is all work of those iterations of the outermost loops that a gradient goes through: each of them keeps only
-    what arrives at it.
+    With `remat`, an iteration of an outermost loop keeps only its inputs, so all its work is recomputed if a gradient
+    goes through it.
     """
     found: dict[Node, tuple[Size, Size]] = {}
 
@@ -82,9 +82,9 @@ def summed(costs: Costs) -> dict[Node, tuple[Size, Size]]:
 
 
 class Backward:
-    """The sweep that marks which values the loss depends on, and counts the contractions that are between both.
+    """The sweep that marks which values the loss depends on, and counts the contractions of their gradients.
 
-    A value is forgotten once what made it has been passed, as a body is swept again from another end.
+    A value is forgotten once the sweep is past what made it, since a body may be swept again from another end.
     """
 
     def __init__(self, matters: set[Value]) -> None:
@@ -152,7 +152,7 @@ class Backward:
         return found
 
     def body(self, body: Body, tape: Tape) -> Costs:
-        """What is carried matters after the last run too if it does before any."""
+        """What is carried matters after the last run too if it matters before any run."""
         outer = self.times
         self.times = outer * body.times
         result = self.taken(body.collected)
@@ -174,5 +174,5 @@ class Backward:
 
 
 def depends(operand: tuple[str | int, ...], ran: Ran) -> bool:
-    """Whether an operand is made of anything that depends on training."""
+    """Whether any part of an operand depends on training."""
     return any(ran.inputs[part] if isinstance(part, int) else part in ran.trained for part in operand)

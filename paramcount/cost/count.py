@@ -33,16 +33,16 @@ def count(
 ) -> Report:
     """Count a network, or an item or a list of items on an input shape.
 
-    Figures are those of inference and of one example; `batch` multiplies work and activations, `dtype` is that of
-    the parameters' bytes. What only exists in training counts with its parameters and does no work.
+    The figures are those of inference on one example; `batch` multiplies work and activations, and the bytes of the
+    parameters are in `dtype`. Layers that only exist in training count with their parameters, and do no work.
 
-    With `train`, they are those of one step of training, which adds the backward MACs, the loss and the `optimizer`,
-    a name of `paramcount.cost.optimizers`. `freeze` are patterns of the paths of rows that are not trained; with
-    `remat`, each iteration of a loop is computed again for its gradient.
+    With `train`, the report adds one training step: the backward MACs, the loss, and the `optimizer`, a name in
+    `paramcount.cost.optimizers.OPTIMIZERS` (default sgd). `freeze` are patterns of the paths of rows that are not
+    trained; with `remat`, each iteration of a loop is recomputed for its gradient.
 
-    With `attention="exact"`, causal and windowed attention counts the pairs that are not hidden. `kv_cache` is a number
-    of tokens whose keys and values are kept: `report.kv_cache_bytes`, in the same dtype, for the whole batch. Raises
-    ParamcountError where the network does not hold together.
+    With `attention="exact"`, causal and windowed attention counts only the pairs that are not masked. `kv_cache` is a
+    number of tokens whose keys and values are cached: `report.kv_cache_bytes`, in the same dtype, for the whole batch.
+    Raises ParamcountError if the network is not valid.
 
     >>> from paramcount.layers.conv import Conv
     >>> report = count(Conv(out=32, kernel=3, stride=2), (224, 224, 3))
@@ -75,14 +75,14 @@ def count(
 
 
 def how_many(name: str, value: Any) -> Size:
-    """A whole number of at least 1 that is also written as one; raises ArgumentError for 2.0, as for all others."""
+    """A whole number of at least 1; raises ArgumentError for anything else, also for 2.0."""
     if isinstance(value, float):
         raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
     return Whole()(name, value)
 
 
 def network_of(network: Any, input: Any) -> Network:
-    """A network, or the one that items make on an input; raises ArgumentError for anything else."""
+    """The network, or a network of items on an input; raises ArgumentError for anything else."""
     if isinstance(network, Network):
         if input is not None:
             raise ArgumentError("a network has its own input", hint="leave `input` out")
@@ -91,22 +91,23 @@ def network_of(network: Any, input: Any) -> Network:
         hint = "give what `load` returns, a Network, or layers and an input"
         raise ArgumentError(f"{quote(repr(network))} is not a network", hint=hint)
     if input is None:
-        raise ArgumentError("layers are counted on an input", hint="count(layers, (224, 224, 3))")
+        raise ArgumentError("layers need an input to be counted", hint="count(layers, (224, 224, 3))")
     return Network(network if isinstance(network, (list, tuple)) else [network], input=input)
 
 
 def check_training(train: bool, freeze: Any, asked: bool, kv_cache: Any) -> None:
-    """Raises ArgumentError for what only a count of training has in another, and the other way round."""
+    """Raises ArgumentError for settings of training in a count of inference, and the other way round."""
     if isinstance(freeze, str) or not isinstance(freeze, Iterable) or not all(isinstance(each, str) for each in freeze):
-        raise ArgumentError("freeze is a list of patterns", hint='freeze=["stage0"]', argument="freeze")
+        raise ArgumentError("freeze must be a list of patterns", hint='freeze=["stage0"]', argument="freeze")
     if asked and not train:
-        raise ArgumentError("freezing, recomputing and optimizers are of training", hint="train=True, or `--train`")
+        message = "`freeze`, `remat` and `optimizer` are for training"
+        raise ArgumentError(message, hint="add train=True, or `--train`")
     if train and kv_cache is not None:
-        raise ArgumentError("a cache of keys and values is of inference", hint="count it without `train`")
+        raise ArgumentError("a KV cache is for inference", hint="count it without `train`")
 
 
 def graph_of(network: Network, train: bool, freeze: Sequence[str], attention: str) -> Graph:
-    """The tree that is walked: for training or for inference, with all pairs of attention or without the hidden."""
+    """The tree that is walked: for training or for inference, its attention marked if only unmasked pairs count."""
     if train and freeze:
         from paramcount.graph.freeze import training_graph
 

@@ -1,4 +1,4 @@
-"""What has been counted, whatever it was counted from: a spec, a traced function. All that shows results takes this."""
+"""What was counted, whatever it was counted from, a spec or a traced function: the input of all that shows results."""
 
 from __future__ import annotations
 
@@ -12,28 +12,25 @@ from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.render.shown import Shown
 
 LABEL = re.compile(r"\[([\d:,]+)\]")  # of the iterations of a loop, in a path
-KEYS = ("kind", "setting")  # that leaves are put together by
+KEYS = ("kind", "setting")  # of `Counted.by`
 
 
 class Counted(Figured, Shown):
     """What was counted: `totals`, also by name (`report.params`), and `rows`, the tree in pre-order.
 
-    A figure that is not known is None in `totals` and in rows, a dash in the table and null in JSON; asked for by its
-    name it raises ArgumentError, which says why. `str()` is the table, `to_dict()` the JSON object.
+    An unknown figure is None in `totals` and in rows, a dash in the table and null in JSON; as an attribute it raises
+    an ArgumentError that says why. `str()` is the table, `to_dict()` the JSON object.
     """
 
     name: str
     variant: str | None
     vars: dict[str, Any]
     totals: Figures
-
-    @property
-    def rows(self) -> Sequence[Row]:
-        raise NotImplementedError
+    rows: Sequence[Row]
 
     @property
     def training(self) -> TrainingFigures | Phases | None:
-        """The totals of training, or of the phases of what was traced, where those were counted."""
+        """The totals of a training step, or of the phases of a traced function, if they were counted."""
         return None
 
     @property
@@ -48,7 +45,7 @@ class Counted(Figured, Shown):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What must be known besides to read the figures, in lines."""
+        """Remarks that one needs to read the figures, a line each."""
         return ()
 
     @property
@@ -58,7 +55,7 @@ class Counted(Figured, Shown):
 
     @property
     def extra(self) -> Sequence[str]:
-        """The names of the figures that there are beyond `Figures`."""
+        """The names of the figures beyond those of `Figures`."""
         return TrainingFigures._fields
 
     @property
@@ -67,7 +64,7 @@ class Counted(Figured, Shown):
         return 1
 
     def statement(self) -> list[tuple[str, int | None, Any]]:
-        """The totals below the table: a label, a figure, and how it is written in its unit."""
+        """The totals below the table: a label, a figure, and the function that writes it in its unit."""
         raise NotImplementedError
 
     @property
@@ -80,13 +77,13 @@ class Counted(Figured, Shown):
 
     @property
     def single(self) -> bool:
-        """Whether one network was counted, and not the variants of a sweep."""
+        """Whether this is one network rather than the variants of a sweep."""
         return all(each is None or type(each) is int for each in self.totals)
 
     def __getitem__(self, path: str) -> Row:
-        """The row of a path; that of one iteration of a loop is the row which stands for it.
+        """The row with a path; for one iteration of a folded loop, the row that stands for it.
 
-        Raises ArgumentError where there is none.
+        Raises ArgumentError if there is none.
 
         >>> from paramcount.cost.count import count
         >>> from paramcount.layers.dense import Dense
@@ -108,8 +105,8 @@ class Counted(Figured, Shown):
         hint = did_you_mean(nearest(str(path), paths), "the rows are " + ", ".join(paths[:5]))
         raise ArgumentError(f"there is no row {quote(path)}", hint=hint)
 
-    def by(self, key: str) -> dict[str, Part]:
-        """The figures of all leaves, put together by their "kind" or their "setting", in the order of the network.
+    def by(self, key: str) -> dict[str, Subtotal]:
+        """The figures of all leaves, summed by their "kind" or their "setting", in the order of the network.
 
         Raises ArgumentError for another key.
 
@@ -120,25 +117,25 @@ class Counted(Figured, Shown):
         {'dense': (25450, 2), 'relu': (0, 1)}
         """
         if key not in KEYS:
-            raise ArgumentError(f"rows are not put together by {quote(key)}", hint='by("kind") or by("setting")')
+            raise ArgumentError(f"rows cannot be summed by {quote(key)}", hint='by("kind") or by("setting")')
         found: dict[str, list[Row]] = {}
         for row in self.rows:
             if row.leaf:
                 found.setdefault(getattr(row, key), []).append(row)
-        return {name: Part(rows) for name, rows in found.items()}
+        return {name: Subtotal(rows) for name, rows in found.items()}
 
     def sheet(self, depth: int | None = None, columns: Sequence[str] | None = None, sort: str | None = None) -> Sheet:
         """The rows of the outermost `depth` levels, the totals, and what the figures mean.
 
-        `columns` replaces the usual ones and `sort` orders the rows of each group. Raises ArgumentError for a column
-        that there is not.
+        `columns` replaces the usual ones, and `sort` orders the rows of each group. Raises ArgumentError for an unknown
+        column.
         """
         from paramcount.cost.sheet import sheet_of
 
         return sheet_of(self, depth or self.levels, columns, sort)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as raw integers, ready for JSON; shapes are lists without the batch, rows in pre-order."""
+        """Everything as raw integers, ready for JSON; shapes are lists without the batch, rows are in pre-order."""
         return {
             "schema": SCHEMA,
             "name": self.name,
@@ -163,7 +160,7 @@ class Counted(Figured, Shown):
         }
 
 
-class Part(Figured):
+class Subtotal(Figured):
     """Some rows of a report, and the sums of their figures."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -179,19 +176,19 @@ def plain(figured: Row | Counted) -> dict[str, int | None]:
 
 
 def pieces(path: str) -> list[str]:
-    """A path as names, between which the labels of iterations stand."""
+    """A path as names, alternating with the labels of iterations between them."""
     return LABEL.split(path)
 
 
 def within(wanted: list[str], path: list[str]) -> bool:
-    """Whether a path stands for another, both in pieces: the same names, and labels that have all its iterations."""
+    """Whether a path stands for another, both in pieces: it has the same names, and all the iterations."""
     if len(wanted) != len(path) or wanted[::2] != path[::2]:
         return False
     return all(iterations(one) <= iterations(other) for one, other in zip(wanted[1::2], path[1::2], strict=True))
 
 
 def iterations(label: str) -> set[int]:
-    """The indices that a label has: `0:2,5` has 0, 1 and 5."""
+    """The indices in a label: `0:2,5` stands for 0, 1 and 5."""
     found: set[int] = set()
     for run in label.split(","):
         start, colon, stop = run.partition(":")

@@ -1,4 +1,4 @@
-"""Whether a network counts to what its spec expects."""
+"""Whether a network's count is what its spec expects."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from paramcount.errors import CheckError, quote
 from paramcount.numbers.units import grouped
 
 PER_EXAMPLE = ("macs",)  # expected figures that the batch multiplies
-BIGGEST = 5
+BIGGEST = 5  # rows that an error names
 
 
 def check(network: Any) -> Report:
-    """Count a network and compare it with its spec's `expect`; raises CheckError where a figure differs.
+    """Count a network and compare it with its spec's `expect`; raises CheckError if a figure differs.
 
-    Nothing is compared where a variable was set by hand (`network.overridden`), or nothing is expected.
+    Nothing is compared if a variable was set by hand (`network.overridden`), or if the spec expects nothing.
 
     >>> from paramcount.graph.network import Network
     >>> from paramcount.layers.dense import Dense
@@ -29,7 +29,7 @@ def check(network: Any) -> Report:
 
 
 def compare(network: Any, report: Report) -> str:
-    """What `expect` says about a report, in one line; raises CheckError where a figure differs."""
+    """The outcome of comparing a report with `expect`, in one line; raises CheckError if a figure differs."""
     if getattr(network, "overridden", False):
         return "expect: not checked (vars overridden)"
     expected = getattr(network, "expect", None)
@@ -53,6 +53,6 @@ def compare(network: Any, report: Report) -> str:
 
 
 def biggest(report: Report, name: str) -> str:
-    """The outermost rows with the most of a figure."""
+    """The outermost rows that contribute most to a figure."""
     rows = sorted((row for row in report.rows if row.depth == 1), key=lambda row: -getattr(row, name))
     return ", ".join(f"{quote(row.path)} {grouped(getattr(row, name))}" for row in rows[:BIGGEST])

@@ -12,7 +12,7 @@ from paramcount.numbers.units import binary, decimal, grouped
 
 
 def total(kind: Any, parts: Sequence[Any]) -> Any:
-    """The sum of figures of one kind, each by itself; where one of the parts is unknown, the sum is.
+    """The sum of figures of one kind, each by itself; if one of its parts is unknown, so is the sum.
 
     >>> Figures.total([Figures(params=2, macs=3), Figures(params=5, macs=None)])[:1], Figures.total([]).params
     ((7,), 0)
@@ -29,11 +29,11 @@ def total(kind: Any, parts: Sequence[Any]) -> Any:
 
 
 class Figures(NamedTuple):
-    """Exact counts of one row or of the whole. The first eight are tensors' elements, then work, then memory.
+    """Exact counts of one row or of the whole: the first eight are elements of tensors, then come work and memory.
 
     `weights` are kernels and tables together, the bias-free count; `tables` are embeddings, positions and scales
-    alone. `params` are all but `buffers`. `active_params` has the chosen experts in place of all of them. None is a
-    figure that is not known.
+    alone. `params` are all but `buffers`; `active_params` count only the experts that are chosen. An unknown figure is
+    None.
     """
 
     params: Size = 0
@@ -54,9 +54,9 @@ class Figures(NamedTuple):
 
 
 class TrainingFigures(NamedTuple):
-    """What one step of training costs beyond the forward computation: of one row or of the whole.
+    """What one training step costs beyond the forward computation: of one row or of the whole.
 
-    `train_macs` are all of a step: forward, backward, and what is recomputed. The optimizer runs once for a batch.
+    `train_macs` are all those of a step: forward, backward and recomputed. The optimizer runs once for a batch.
     """
 
     backward_macs: Size = 0
@@ -69,7 +69,7 @@ class TrainingFigures(NamedTuple):
 
 
 class Phases(NamedTuple):
-    """The MACs of a traced row or function by what they are for, whose sum is `macs`."""
+    """The MACs of a traced row or function by phase; their sum is `macs`."""
 
     forward_macs: Size = 0
     backward_macs: Size = 0
@@ -79,7 +79,7 @@ class Phases(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """How a figure is shown: the title of its column, its name below a table and in a plot, and how it is written."""
+    """How a figure is shown: the title of its column, its label below a table, its axis in a plot, its writer."""
 
     title: str
     label: str
@@ -116,7 +116,7 @@ FIGURES = {
 
 
 def figure(name: str) -> Any:
-    """A property for one of the figures; raises ArgumentError where it is not known."""
+    """A property for one of the figures; raises ArgumentError if it is unknown."""
 
     def get(figured: Figured) -> Size:
         found = figured.get(name)
@@ -128,7 +128,7 @@ def figure(name: str) -> Any:
 
 
 class Figured:
-    """What has figures also has each by its name, and raises ArgumentError for one that is not known."""
+    """Each figure of an object's `figures` and `training` as an attribute, which raises ArgumentError if unknown."""
 
     __slots__ = ()
 
@@ -154,7 +154,7 @@ class Figured:
     optimizer_elementwise = figure("optimizer_elementwise")
 
     def get(self, name: str) -> Size | None:
-        """A figure by its name, or None where it is not known.
+        """A figure by its name, or None if it is unknown.
 
         >>> from paramcount.cost.count import count
         >>> from paramcount.layers.dense import Dense
@@ -167,7 +167,7 @@ class Figured:
         return getattr(owner.training, name, None) if found is None else found
 
     def unknown(self, name: str) -> ArgumentError:
-        """The error for a figure that is not known."""
+        """The error for an unknown figure."""
         owner: Any = self
         if owner.training is None and name in TrainingFigures._fields:
             message = f"{name} is a figure of training, and this was counted for inference"
@@ -175,23 +175,23 @@ class Figured:
         return ArgumentError(f"{quote(name)} is not known here", hint=self.reason(name))
 
     def reason(self, name: str) -> str:
-        """Why a figure is not known, for the hint of an error."""
+        """Why a figure is unknown, for the hint of an error."""
         return f"`report.{name}` says why"
 
 
 class RowFields(NamedTuple):
-    """What a Row holds: a NamedTuple cannot have bases of its own."""
+    """The fields of a Row, apart because a NamedTuple cannot have other bases."""
 
     path: str
     kind: str
-    setting: str  # the arguments in brief: `3×3/2`
-    output_shape: Shape | None
-    repeat: int
     depth: int
-    note: str
-    leaf: bool
-    training_only: bool
     figures: Figures
+    setting: str = ""  # the arguments in brief: `3×3/2`
+    output_shape: Shape | None = None
+    repeat: int = 1
+    note: str = ""
+    leaf: bool = False
+    training_only: bool = False
     stem: str = ""
     indices: tuple[int, ...] = ()
     training: TrainingFigures | Phases | None = None
@@ -202,7 +202,7 @@ class Row(RowFields, Figured):
 
     The figures are those of all `repeat` iterations that the row stands for. `depth` is 1 for the outermost rows;
     `indices` are the iterations of the innermost loop around it that the row itself stands for, and `stem` is
-    its path without them. `training` holds what a step of training adds, or the phases of what was traced.
+    its path without them. `training` holds what a training step adds, or the phases of a traced function.
     """
 
     __slots__ = ()

@@ -1,6 +1,6 @@
 """Which values of a network depend on a trainable parameter: one sweep forward over its tree, without unrolling it.
 
-A loop's body is swept once for each different start: usually twice, as the first iteration starts from data.
+An iteration is swept once for each state of its input: usually twice, since the first iteration starts from data.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from paramcount.layers.layer import Shape
 
 
 class Ran(NamedTuple):
-    """A leaf in the sweep forward: what depends on training of its parameters, inputs and outputs."""
+    """A leaf in the sweep forward: which of its parameters, inputs and outputs depend on training."""
 
     node: Node
     trained: tuple[str, ...]
@@ -83,7 +83,7 @@ class Forward:
         inputs = tuple([value in self.depends for value in node.inputs])
         output = bool(trained) or any(inputs)
         for value in node.outputs:
-            self.mark(value, output and value.shape.layout != "tokens")  # nothing is derived by whole numbers
+            self.mark(value, output and value.shape.layout != "tokens")  # whole numbers have no gradient
         return Ran(node, tuple(trained), inputs, output)
 
     def loop(self, loop: Loop, owner: str, root: str) -> Looped:
@@ -106,7 +106,7 @@ class Forward:
         return Looped(loop, iterations)
 
     def body(self, body: Body, owner: str, root: str) -> Inside:
-        """What is carried depends from the first run on if it does after any: all runs are one program."""
+        """What is carried depends from the first run on if it does after any run: all runs are one program."""
         for outside, inside in body.enters:
             self.mark(inside, outside in self.depends)
         for start, inside, _ in body.carries:

@@ -1,8 +1,8 @@
-"""What generation keeps of the positions before: `count(..., kv_cache=TOKENS)`.
+"""What generation caches of the positions so far: `count(..., kv_cache=TOKENS)`.
 
-Every causal `attend` keeps the keys and values of all tokens, or of those in its window; what is shared or folded has
-a cache in each iteration. Cross attention keeps those of the memory: it is not causal, and its queries depend on an
-input that its keys do not depend on. Any other attention runs once over all that it sees, and keeps nothing.
+Every causal `attend` caches the keys and values of all tokens, or of those in its window, separately in each iteration
+of a loop. Cross attention, which is not causal and whose queries depend on an input that its keys do not depend on,
+caches those of its memory. Any other attention runs once over all positions, and caches nothing.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from paramcount.numbers.arithmetic import Size, decide
 
 
 def kept(graph: Graph, entries: Sequence[Entry], tokens: Size, batch: Size) -> Size:
-    """How many numbers are kept after so many tokens, by the whole batch.
+    """How many numbers the whole batch caches after this many tokens.
 
-    Raises ArgumentError where no attention is causal, and for one whose body runs on pieces of a value.
+    Raises ArgumentError if no attention is causal, and for attention in a body that runs on pieces of a value.
     """
     found = list(with_cache(entries))
     if all(node.layer.cached_positions(tokens) is None for _, node, _ in found):
-        raise ArgumentError("nothing here has a cache of keys and values", hint="a causal `attend` has one")
+        raise ArgumentError("nothing here has a KV cache", hint="a causal `attend` has one")
     sources = [reached(graph, value) for value in graph.inputs.values()]
     total: Size = 0
     for entry, node, numbers in found:
@@ -41,7 +41,7 @@ def kept(graph: Graph, entries: Sequence[Entry], tokens: Size, batch: Size) -> S
 
 
 def with_cache(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Node, Size]]:
-    """Every leaf of inference that has a cache, and how many numbers it keeps of one position."""
+    """Every leaf of inference that can have a cache, and how many numbers it holds for one position."""
     for entry in entries:
         node = entry.element
         if isinstance(node, Node) and not node.training_only:
@@ -65,7 +65,7 @@ def reached(graph: Graph, start: Value) -> set[Value]:
 
 
 def flow(element: Element) -> list[tuple[Value | None, Value | None]]:
-    """Pairs of a value and one that is made of it by an element, and not by those below it."""
+    """Pairs of a value and one that is computed from it by the element itself, not by those below it."""
     match element:
         case Node():
             return [(before, after) for before in element.inputs for after in element.outputs]

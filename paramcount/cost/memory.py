@@ -1,7 +1,7 @@
-"""How many bytes a network takes on a device, in inference and in a step of training, by rules that fit on a page.
+"""How many bytes a network takes on a device, in inference and in a training step, by rules that fit on a page.
 
-A tensor is what one leaf computes, for the whole batch and for all pieces, steps and chosen experts around it. A leaf
-that does no work hands on the tensor that it got, and one without inputs its parameters: neither takes anything more.
+Each leaf computes a tensor, for the whole batch and for all pieces, steps and chosen experts around it. A leaf that
+does no work passes on the tensor that it reads, and one without inputs passes on its parameters: neither takes memory.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from paramcount.cost.count import count
+from paramcount.cost.count import count, how_many
 from paramcount.cost.optimizers import optimizer_of
-from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Body, Element, Graph, Group, Loop, Node, Value, leaves_of
 from paramcount.layers.layer import Shape
@@ -23,8 +22,9 @@ BYTES = 4  # of an element: float32, and int32 for tokens
 class Memory(NamedTuple):
     """Predicted bytes by what takes them; `total` is their sum.
 
-    `values` are in inference the most that is alive at one leaf beside inputs and outputs, and in training all that
-    is kept for the backward computation beside them. The `loss` has probabilities of all outputs, and their gradient.
+    `values` are all tensors other than inputs and outputs: in inference those alive at the leaf where they are largest,
+    in training those kept for the backward computation. The `loss` has the probabilities of all outputs, and their
+    gradient.
     """
 
     params: int
@@ -38,7 +38,7 @@ class Memory(NamedTuple):
 
     @property
     def kept(self) -> int:
-        """In training: the inputs and what leaves compute, each tensor once."""
+        """In training: the inputs and all tensors that leaves compute, each once."""
         return self.inputs + self.outputs + self.values
 
     @property
@@ -49,9 +49,10 @@ class Memory(NamedTuple):
 def memory_of(network: Network, *, batch: int = 1, train: bool = False, optimizer: str = "sgd") -> Memory:
     """The bytes that a batch takes in float32, predicted from the tree alone.
 
-    Inference takes the parameters, the buffers, the inputs, the outputs, and what is alive at the leaf where that is
-    most. A step of training takes gradients of what is trained, the state of the `optimizer` (sgd, momentum or adam),
-    everything that leaves compute, and the loss. Raises ArgumentError for an unknown optimizer or a batch below 1.
+    Inference takes the parameters, the buffers, the inputs, the outputs, and the tensors alive at the leaf where they
+    are largest. A training step also takes the gradients, the state of the `optimizer` (a name in
+    `paramcount.cost.optimizers.OPTIMIZERS`), all tensors that leaves compute, and the loss. Raises ArgumentError for an
+    unknown optimizer or a batch below 1.
 
     >>> from paramcount.layers.dense import Dense
     >>> network = Network([Dense(512, activation="relu"), Dense(10)], input=784)
@@ -60,12 +61,11 @@ def memory_of(network: Network, *, batch: int = 1, train: bool = False, optimize
     >>> memory_of(network, batch=100, train=True).kept  # 4 · 100 · (784 + 512 + 512 + 10)
     727200
     """
-    if type(batch) is not int or batch < 1:
-        raise ArgumentError(f"batch must be a whole number of at least 1, not {quote(batch)}", argument="batch")
+    batch = how_many("batch", batch)
     states = optimizer_of(optimizer).states
     report = count(network, train=train, optimizer=optimizer if train else None)
     graph = network.graph(train)
-    program = Program(graph, batch)
+    schedule = Schedule(graph, batch)
     results = list(graph.outputs.values())
     outputs = size(results) * batch
     trained = report.trainable if train else 0
@@ -76,39 +76,39 @@ def memory_of(network: Network, *, batch: int = 1, train: bool = False, optimize
         buffers=BYTES * report.buffers,
         inputs=BYTES * size(graph.inputs.values()) * batch,
         outputs=BYTES * outputs,
-        values=BYTES * (program.made() if train else program.most_alive()),
+        values=BYTES * (schedule.made() if train else schedule.most_alive()),
         loss=BYTES * 2 * size(value for value in results if value.shape.layout != "tokens") * batch if train else 0,
     )
 
 
 def size(values: Iterable[Value]) -> int:
-    """The elements of one example's values."""
+    """The elements of values, for one example."""
     return sum(value.shape.elements for value in values)
 
 
 @dataclass(eq=False)
 class Tensor:
-    """Some elements; those that depend on no input are there once, and not for each example."""
+    """An allocation of some elements; one that does not depend on an input is not `batched`: it exists once."""
 
     elements: int
     batched: bool
 
 
-class Line(NamedTuple):
-    """What one leaf reads and what it makes, where it runs."""
+class Operation(NamedTuple):
+    """The tensors that one leaf reads and makes when it runs."""
 
     reads: tuple[Tensor, ...]
     makes: tuple[Tensor, ...]
 
 
-class Program:
-    """A tree as lines in the order of running, loops unrolled; bodies of each, scan and moe stand once."""
+class Schedule:
+    """The operations of a tree in the order of running, loops unrolled; the bodies of each, scan and moe occur once."""
 
     def __init__(self, graph: Graph, batch: int) -> None:
         self.batch = batch
         self.training = graph.training
         self.times = 1  # pieces, steps and chosen experts of what is walked
-        self.lines: list[Line] = []
+        self.operations: list[Operation] = []
         self.at: dict[Value | None, Tensor] = {}
         for value in graph.inputs.values():
             self.at[value] = self.tensor(value.shape, True)
@@ -119,18 +119,18 @@ class Program:
                 self.apart.add(self.at[value])
 
     def made(self) -> int:
-        """The elements of all tensors but inputs and outputs."""
-        made = {tensor for line in self.lines for tensor in line.makes}
+        """The elements of all tensors except inputs and outputs."""
+        made = {tensor for each in self.operations for tensor in each.makes}
         return sum(tensor.elements for tensor in made - self.apart)
 
     def most_alive(self) -> int:
-        """The same of those alive at one line: made by then, and read there or later."""
-        last = {tensor: number for number, line in enumerate(self.lines) for tensor in (*line.makes, *line.reads)}
+        """The most elements alive at one operation: made by then, and read then or later."""
+        last = {tensor: number for number, each in enumerate(self.operations) for tensor in (*each.makes, *each.reads)}
         alive = most = 0
-        for number, line in enumerate(self.lines):
-            alive += sum(tensor.elements for tensor in line.makes if tensor not in self.apart)
+        for number, each in enumerate(self.operations):
+            alive += sum(tensor.elements for tensor in each.makes if tensor not in self.apart)
             most = max(most, alive)
-            ending = {tensor for tensor in (*line.reads, *line.makes) if last[tensor] == number}
+            ending = {tensor for tensor in (*each.reads, *each.makes) if last[tensor] == number}
             alive -= sum(tensor.elements for tensor in ending - self.apart)
         return most
 
@@ -161,14 +161,15 @@ class Program:
             made = reads * len(node.outputs)
         else:
             made = tuple(self.tensor(value.shape, any(read.batched for read in reads)) for value in node.outputs)
-            self.lines.append(Line(reads, (*made, *self.within(node, made))))
+            self.operations.append(Operation(reads, (*made, *self.within(node, made))))
         self.at.update(zip(node.outputs, made, strict=True))
 
     def within(self, node: Node, made: Sequence[Tensor]) -> Iterator[Tensor]:
-        """What a leaf makes on its way to its results: factors of contractions, and what a norm's gain is applied to.
+        """The intermediate tensors of a leaf: factors of contractions, and what a norm's gain is applied to.
 
-        A factor of several parts, one of them an input, is made there, of a result as large: attention's weights of
-        its scores, a recurrence's state of its gates. Both are taken to be the contraction's MACs / the channels.
+        A factor with several parts, one of them an input, is computed in the leaf from another tensor of its size:
+        attention's weights from its scores, a recurrence's state from its gates. Each is taken to have as many elements
+        as the contraction has MACs, divided by the channels.
         """
         channels = node.outputs[0].shape.channels if node.outputs[0].shape.rank else 1
         for macs, operands in node.contractions():
@@ -189,31 +190,31 @@ class Program:
         self.at.update((value, made) for value, made in zip(loop.results, results, strict=True) if made)
 
     def body(self, body: Body) -> None:
-        """Training keeps the tensors of all runs; where they follow each other, inference has those of one at a time.
+        """Training keeps the tensors of all runs; if the runs are sequential, inference has those of one at a time.
 
-        Tensors that are stacked are gathered for each token, all before any of them is used.
+        Stacked tensors are gathered for each token, all before any of them is used.
         """
         self.at.update((inside, self.at[outside]) for outside, inside in body.enters)
         for start, inside, _ in body.carries:
             if isinstance(start, Shape):
                 zeros = self.at[inside] = self.tensor(start, True)
-                self.lines.append(Line((), (zeros,)))
+                self.operations.append(Operation((), (zeros,)))
             else:
                 self.at[inside] = self.at[start]
         copies: tuple[Tensor, ...] = ()
         if body.copies is not None:
-            size = sum(param.size for leaf in leaves_of(body.children) for param in leaf.node.params().values())
-            copies = (Tensor(size * body.gathered * self.times * self.batch, True),)
-            self.lines.append(Line((), copies))
+            params = sum(param.size for leaf in leaves_of(body.children) for param in leaf.node.params().values())
+            copies = (Tensor(params * body.gathered * self.times * self.batch, True),)
+            self.operations.append(Operation((), copies))
         stepwise = body.sequential and not self.training
         outer = self.times
         self.times = outer * (1 if stepwise else body.times)
         self.elements(body.children)
         self.times = outer
         if copies:
-            self.lines.append(Line(copies, ()))
+            self.operations.append(Operation(copies, ()))
         last = made = self.at[body.result]
         if stepwise and body.collected is not None:
             made = self.tensor(body.collected.shape, True)
-            self.lines.append(Line((last,), (made,)))
+            self.operations.append(Operation((last,), (made,)))
         self.at[body.collected] = made

@@ -1,17 +1,16 @@
-"""The optimizers: what each costs and keeps for one trainable parameter, and what optax calls it."""
+"""The optimizers: what each computes and keeps for one trainable parameter, and its function in optax."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from paramcount.errors import ArgumentError, quote
-
 
 class Optimizer(NamedTuple):
     """One optimizer.
 
-    `operations` are elementwise, for each trainable parameter; a scalar that all parameters share is computed once, and
-    is free. `states` are tensors as large as the trainable parameters. `maker` is optax' function, with `settings`.
+    `operations` are elementwise, for each trainable parameter; scalars that all parameters share are not counted.
+    `states` is the number of tensors as large as the trainable parameters. `maker` is the function in optax, called
+    with `settings`.
     """
 
     operations: int
@@ -31,12 +30,13 @@ OPTIMIZERS = {
 
 
 def optimizer_of(name: str) -> Optimizer:
-    """The optimizer of a name; raises ArgumentError for an unknown one.
+    """The optimizer with a name; raises ArgumentError for an unknown one.
 
     >>> optimizer_of("adam").states
     2
     """
     if name not in OPTIMIZERS:
-        hint = "one of " + ", ".join(OPTIMIZERS)
-        raise ArgumentError(f"unknown optimizer {quote(name)}", hint=hint, argument="optimizer")
+        from paramcount.errors.suggest import unknown
+
+        raise unknown("optimizer", name, OPTIMIZERS, argument="optimizer")
     return OPTIMIZERS[name]

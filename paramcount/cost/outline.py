@@ -1,4 +1,4 @@
-"""Which rows a table shows: the tree down to a depth, with equal iterations of a loop in one row."""
+"""The rows that a table shows: the tree down to a depth, with equal iterations of a loop in one row."""
 
 from __future__ import annotations
 
@@ -16,22 +16,15 @@ class Branch(NamedTuple):
     below: list[Branch]
 
 
-class Line(NamedTuple):
-    """A row as a table shows it, with its name below its parent."""
-
-    name: str
-    row: Row
-
-
-def outline(rows: Sequence[Row], depth: int = 1, order: Callable[[Row], Any] | None = None) -> list[Line]:
-    """The rows of the outermost `depth` levels; `order` sorts those with the same parent."""
-    lines: list[Line] = []
+def outline(rows: Sequence[Row], depth: int = 1, order: Callable[[Row], Any] | None = None) -> list[tuple[str, Row]]:
+    """The rows of the outermost `depth` levels, each with its name below its parent; `order` sorts siblings."""
+    lines: list[tuple[str, Row]] = []
 
     def show(branches: list[Branch], parent: str) -> None:
         if order is not None:
             branches = sorted(branches, key=lambda each, key=order: key(each.row))
         for branch in branches:
-            lines.append(Line(branch.row.path.removeprefix(parent).lstrip("./"), branch.row))
+            lines.append((branch.row.path.removeprefix(parent).lstrip("./"), branch.row))
             if branch.row.depth < depth:
                 show(branch.below, branch.row.path)
 
@@ -52,9 +45,9 @@ def nested(rows: Sequence[Row]) -> list[Branch]:
 
 
 def merged(branches: list[Branch]) -> list[Branch]:
-    """The same tree, in which the iterations of a loop that show the same stand in one row.
+    """The same tree, with iterations of a loop that look the same merged into one row.
 
-    The graph keeps iterations apart that hand different values to the outside; here only what is shown matters.
+    The graph keeps iterations apart whose values are used outside of the loop; in a table they may look the same.
     """
     alike: dict[Hashable, list[Branch]] = {}
     for position, branch in enumerate(branches):
@@ -70,14 +63,14 @@ def merged(branches: list[Branch]) -> list[Branch]:
 
 
 def looks(branch: Branch) -> Hashable:
-    """All that a table could show of a branch, but for paths."""
+    """All that a table could show of a branch, except for paths."""
     row = branch.row
     shown = row.kind, row.setting, row.output_shape, row.repeat, row.figures, row.training
     return shown, tuple([looks(each) for each in branch.below])
 
 
 def together(same: list[Branch], path: str) -> Branch:
-    """Branches that look the same as one that stands for them all."""
+    """One branch that stands for several that look the same."""
     first = same[0]
     training = [branch.row.training for branch in same if branch.row.training is not None]
     row = first.row._replace(

@@ -1,4 +1,4 @@
-"""What `count` gives: every figure of every row of a network, and their totals."""
+"""What `count` returns: every figure of every row of a network, and their totals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IN_TRAINING = ("layer", "kind", "setting", "output", "repeat", "params", "macs",
 WITH_REMAT = (*IN_TRAINING[:-2], "recomputed_macs", *IN_TRAINING[-2:])
 STATED = ("weights", "tables", "biases", "norms", "params", "active_params", "trainable", "buffers")
 STATED += ("macs", "flops", "elementwise", "activations", "param_bytes")  # the totals in their order
-IF_ANY = ("tables", "recomputed_macs")  # totals that are left out where they are 0
+IF_ANY = ("tables", "recomputed_macs")  # totals that are left out if they are 0
 
 
 @dataclass(frozen=True)
@@ -91,4 +91,4 @@ class Report(Counted):
         return found
 
     def _repr_html_(self) -> str | None:
-        return super()._repr_html_() if self.single else None  # a sweep has many tables
+        return super()._repr_html_() if self.single else None  # a sweep would need many tables

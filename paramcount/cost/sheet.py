@@ -1,4 +1,4 @@
-"""What was counted as a sheet: the columns that there are, and the rows of the tree down to a depth."""
+"""What was counted as a sheet: its columns, and the rows of the tree down to a depth."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from paramcount.cost.figures import FIGURES, Figures, Row, TrainingFigures
 from paramcount.cost.outline import outline
-from paramcount.errors import ArgumentError, quote
+from paramcount.errors import ArgumentError
 from paramcount.render.sheet import Heading, Sheet, bar, percent
 
 if TYPE_CHECKING:
     from paramcount.cost.counted import Counted
 
-DESCRIBING = {  # columns of no single figure; those with the lowest rank in `drop` go first
+DESCRIBING = {  # the columns that are not figures
     "layer": Heading("layer", "layer", wide=18, cut=True),
     "kind": Heading("kind", "kind", drop=2, cut=True),
     "setting": Heading("setting", "setting", drop=3, cut=True, if_any=True),
@@ -27,13 +27,13 @@ DROPPED = {"weights": 6}
 
 
 def sheet_of(counted: Counted, depth: int, columns: Sequence[str] | None, sort: str | None) -> Sheet:
-    """The sheet of what was counted; columns that the user chose are all kept."""
+    """The sheet of what was counted; columns that the user chose are all shown."""
     if not counted.single:
-        raise ArgumentError("a sweep has many tables", hint="count one variant alone, and print that")
+        raise ArgumentError("the variants of a sweep need a table each", hint="count one variant, and print that")
     names = [*DESCRIBING, *Figures._fields, *counted.extra]
     order = ordering(known(sort, names), counted) if sort else None
     chosen = [known(name, names) for name in columns or ()]
-    lines = outline(counted.rows, depth, order)
+    lines = outline(counted.rows, depth, order)  # with the name of each row below its parent
     headings = [heading(name) for name in chosen or counted.usual]
     if chosen:
         headings = [each._replace(drop=0, if_any=False) for each in headings]
@@ -65,25 +65,24 @@ def value(row: Row, name: str) -> Any:
 
 
 def known(name: str, names: Sequence[str]) -> str:
-    """The column of a name, as the table or as JSON writes it; raises ArgumentError for another."""
+    """The column with a name, as the table or as JSON writes it; raises ArgumentError for an unknown one."""
     plain = name.strip().lower()
     for key in names:
         if plain and plain in (key, heading(key).title.lower()):
             return key
-    from paramcount.errors.suggest import did_you_mean, nearest
+    from paramcount.errors.suggest import unknown
 
-    hint = did_you_mean(nearest(plain, names), "one of " + ", ".join(names))
-    raise ArgumentError(f"unknown column {quote(name)}", hint=hint)
+    raise unknown("column", name, names)
 
 
 def check(name: str, counted: Counted) -> None:
-    """Raises ArgumentError for a figure of training where something else was counted."""
+    """Raises ArgumentError for a figure of training if inference was counted."""
     if counted.training is None and name in TrainingFigures._fields:
         raise counted.unknown(name)
 
 
 def ordering(name: str, counted: Counted) -> Callable[[Row], Any]:
-    """What rows are sorted by: texts as they are, numbers from the largest, unknown ones last."""
+    """The key that rows are sorted by: texts alphabetically, numbers from the largest, unknown ones last."""
     check(name, counted)
     if name in ("kind", "setting", "note"):
         return lambda row: getattr(row, name)

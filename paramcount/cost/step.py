@@ -1,4 +1,4 @@
-"""What one step of training costs: backward MACs, recomputed MACs, the loss, and the optimizer."""
+"""What one training step costs: backward MACs, recomputed MACs, the loss, and the optimizer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOSS_OF_ELEMENT, LOSS_OF_POSITION = 7, 1  # of each position: the target's logar
 
 @dataclass(frozen=True)
 class TrainStep:
-    """One step of training: the totals, those of each leaf, and the loss of all outputs."""
+    """The cost of one training step: in total, of each leaf, and of the loss of all outputs."""
 
     totals: TrainingFigures
     leaves: Mapping[Any, TrainingFigures]
@@ -29,13 +29,13 @@ class TrainStep:
 
     @property
     def convention(self) -> str:
-        """What the figures of training mean."""
+        """What the figures of training mean, in one line."""
         backward = "backward = MACs × operands that depend on a trainable parameter"
         return f"training: {backward}" + (", iterations of loops computed again" if self.remat else "")
 
 
 def step_of(graph: Graph, figures: Mapping[Any, Figures], batch: Size, remat: bool, optimizer: str) -> TrainStep:
-    """The step of a graph for training whose leaves have these figures, for the whole batch.
+    """The training step of a graph whose leaves have these figures, for the whole batch.
 
     Raises ArgumentError for an unknown optimizer.
     """

@@ -1,4 +1,4 @@
-"""What `trace` gives: the work of a traced function by scope, with the phases of training apart."""
+"""What `trace` returns: the work of a traced function by scope and by phase of training."""
 
 from __future__ import annotations
 
@@ -8,30 +8,26 @@ from typing import Any
 
 from paramcount.cost.counted import Counted
 from paramcount.cost.figures import FIGURES, Figures, Phases, Row
-from paramcount.cost.report import USUAL
+from paramcount.cost.report import MACS, USUAL
 
-REST = "(rest)"  # the name of what stands in a scope and in none of the scopes inside it
+REST = "(rest)"  # the row of what is in a scope but in none of the scopes inside it
 
 
 @dataclass(frozen=True)
 class Trace(Counted):
     """What a traced function costs. `macs` are `forward_macs` + `backward_macs` + `recomputed_macs`.
 
-    All are forward in a function without gradients; recomputed is what `jax.checkpoint` does again. `uncounted` says
-    what could not be counted and is in no figure. `repeat` of a row is how many times loops run it.
+    Without gradients all are forward; recomputed is what `jax.checkpoint` computes again. `uncounted` lists what could
+    not be counted, which is in no figure. The `repeat` of a row is how many times loops run it.
     """
 
     name: str
     totals: Figures
-    entries: tuple[Row, ...] = field(repr=False)
+    rows: tuple[Row, ...] = field(repr=False)
     phases: Phases
     uncounted: tuple[str, ...] = ()
     variant: str | None = None
     vars: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        return self.entries
 
     @property
     def basis(self) -> str:
@@ -52,7 +48,7 @@ class Trace(Counted):
 
     @property
     def convention(self) -> str:
-        line = f"{self.basis}; MACs of contractions, padded taps count; FLOPs = 2 × MACs; elementwise apart"
+        line = f"{self.basis}; {MACS}; FLOPs = 2 × MACs; elementwise apart"
         if self.uncounted:
             line += f"; NOT counted: {len(self.uncounted)} operation{'s' if len(self.uncounted) > 1 else ''}"
         return line
@@ -63,7 +59,7 @@ class Trace(Counted):
 
     @property
     def usual(self) -> Sequence[str]:
-        """The usual columns: those of parameters and of phases only where there are any."""
+        """The usual columns: those of parameters and of phases only if there are any."""
         left_out = {"setting", "weights"} | (set() if self.totals.params or self.totals.buffers else {"params"})
         names = [name for name in USUAL if name not in left_out]
         at = names.index("macs") + 1
@@ -71,13 +67,13 @@ class Trace(Counted):
 
     @property
     def shown_phases(self) -> list[str]:
-        """The phases that there are, if there is more than the forward one."""
+        """The phases with MACs, if there are others than the forward one."""
         found = [name for name, macs in self.phases._asdict().items() if macs]
         return [] if found == ["forward_macs"] else found
 
     @property
     def levels(self) -> int:
-        """The outermost level on which there is more than one row, or the innermost of all."""
+        """The outermost level with more than one row, or else the innermost level."""
         deepest = max((row.depth for row in self.rows), default=1)
         named = [row.depth for row in self.rows if not row.path.endswith(REST)]
         return next((level for level in range(1, deepest) if named.count(level) > 1), deepest)
@@ -85,7 +81,7 @@ class Trace(Counted):
     def reason(self, name: str) -> str:
         if name in ("params", "weights", "biases", "norms", "buffers", "param_bytes"):
             return "say which arrays are parameters: trace(function, params, x, params=params)"
-        return "a traced program does not say it"
+        return "a traced program does not show it"
 
     def statement(self) -> list[tuple[str, int | None, Any]]:
         macs = "MACs counted" if self.uncounted else "MACs"

@@ -1,4 +1,4 @@
-"""Walking a network's tree: the figures of every leaf, how often it is there, and the rows that come of them."""
+"""Walking a network's tree: the figures of every leaf, how many times it counts, and the rows made of them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """Where the walk is, and how many times what stands here is there.
+    """Where the walk is, and how many times a leaf here counts.
 
-    `stored` tensors there are of each, `active` of them used by one example; `root_stored` and `root_active` are
-    what they would be without the loops of the block or file around, whose paths are `root` and, for its
-    parameters, `root_owner`. `shared` says that the parameters count elsewhere.
+    Each of its tensors exists `stored` times, and one example uses `active` of these; its work is done `work` times,
+    and its row stands for `repeat` iterations. `root_stored` and `root_active` are the same without the loops of the
+    surrounding block or file, whose path is `root`, and `root_owner` for its parameters. `shared` says that the
+    parameters are counted elsewhere.
     """
 
     root: str = ""
@@ -35,9 +36,9 @@ class Place(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An element where the walk met it: the path of its parameters too, and its own figures if it is a leaf.
+    """An element where the walk met it, with its figures if it is a leaf; `owner` is the path of its parameters.
 
-    `indices` are the iterations of the innermost loop that it is the child of, and `stem` that loop's path.
+    `indices` are the iterations of the loop that it is the child of, and `stem` is that loop's path.
     """
 
     element: Node | Group
@@ -51,10 +52,7 @@ class Entry(NamedTuple):
 
 
 class Walk:
-    """The walk over a tree, whose `entries` are the elements that have rows.
-
-    `path` is an element's own, `owner` the path of its parameters.
-    """
+    """The walk over a tree; its `entries` are the elements that have rows, in pre-order."""
 
     def __init__(self, dtype: str) -> None:
         self.bits = bytes_of(8, dtype)  # of one element
@@ -77,7 +75,7 @@ class Walk:
         share = element.share
         if share:
             owner = join(place.root_owner, share.owner)
-            if share.first:  # the loops up to its block or file all use this one
+            if share.first:  # all iterations of the loops up to its block or file use this one
                 place = place._replace(stored=place.root_stored, active=place.root_active)
             else:
                 place = place._replace(stored=0, active=0, root_stored=0, root_active=0, shared=True)
@@ -93,7 +91,7 @@ class Walk:
             self.group(element, path, owner, place, depth + 1)
 
     def leaf(self, node: Node, place: Place) -> Figures:
-        """A leaf's own figures; one of training does no work in inference."""
+        """A leaf's own figures; one that only exists in training does no work in inference."""
         macs = flops = elementwise = activations = 0
         if not node.training_only:
             work, times = node.work(), place.work
@@ -125,19 +123,18 @@ class Walk:
         )
 
     def bytes(self, declared: dict[str, Param], elements: Size) -> Size:
-        """The bytes of a leaf's parameters, which have so many elements; each tensor's last byte is filled up."""
+        """The bytes of a leaf's parameters, `elements` in all; each tensor is rounded up to whole bytes."""
         if not self.bits % 8:
             return elements * (self.bits // 8)
         return sum([ceil_div(param.size * self.bits, 8) for param in declared.values() if param.role != "buffer"])
 
     def group(self, group: Group, path: str, owner: str, place: Place, depth: int) -> None:
-        """What stands in a group, which is the place's innermost."""
         if group.scope:
             place = place._replace(root=path, root_owner=owner, root_stored=place.stored, root_active=place.active)
         self.children(group.children, path, owner, place, depth)
 
     def body(self, body: Body, path: str, owner: str, place: Place, depth: int) -> None:
-        """What stands in a body does the work of all runs; of stacked tensors one example uses as many copies."""
+        """The leaves of a body do the work of all its runs; of stacked tensors, one example uses a copy in each run."""
         times, copies = body.times, body.copies
         place = place._replace(work=place.work * times)
         if copies is not None:
@@ -150,7 +147,7 @@ class Walk:
         self.children(body.children, path, owner, place, depth)
 
     def loop(self, loop: Loop, path: str, owner: str, place: Place, depth: int) -> None:
-        """Each body stands for all its iterations; with `shared` its tensors count once."""
+        """Each child stands for all its iterations; if the loop shares them, its tensors count once."""
         for each in loop.iterations:
             if each.child is None:
                 continue
@@ -159,12 +156,8 @@ class Walk:
             if loop.shared:
                 self.element(each.child, path, owner, place._replace(repeat=repeat, work=work), depth)
                 continue
-            inner = place._replace(
-                repeat=repeat,
-                work=work,
-                stored=place.stored * times,
-                active=place.active * times,
-            )
+            stored, active = place.stored * times, place.active * times
+            inner = place._replace(repeat=repeat, work=work, stored=stored, active=active)
             label = indices_label(each.indices)
             self.element(each.child, path + label, owner + label, inner, depth, path, tuple(each.indices))
 
@@ -206,7 +199,7 @@ def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row
 
 
 def notes(element: Node | Group, owner: str, place: Place) -> str:
-    """What must be known to read an element's figures."""
+    """Remarks that one needs to read an element's figures."""
     found = ["training only"] if element.training_only else []
     tie = element.tie if isinstance(element, Node) else None
     if tie or isinstance(element, Group) or element.params():

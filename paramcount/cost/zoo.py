@@ -15,7 +15,7 @@ CONVENTION = f"per example; {MACS}; params without buffers"
 
 
 class Shipped(NamedTuple):
-    """A shipped spec in one variant: its figures in inference for one example, and the model that it stands for."""
+    """A shipped spec in one variant: its figures in inference on one example, and the model that it describes."""
 
     name: str
     variant: str | None
@@ -28,14 +28,14 @@ class Shipped(NamedTuple):
 
     @property
     def spec(self) -> str:
-        """What loads it: `resnet:50`."""
+        """The name that loads it: `resnet:50`."""
         return self.name if self.variant is None else f"{self.name}:{self.variant}"
 
 
 def zoo(word: str | None = None) -> list[Shipped]:
-    """What is shipped: every spec in every variant, or those with `word` in `name:variant` or in their reference.
+    """Every shipped spec in every variant, or those with `word` in `name:variant` or in their reference.
 
-    Where a variant is the base itself, the base has no entry of its own. Capitals do not matter.
+    If a variant equals the spec without one, only the variant is listed. Case does not matter.
 
     >>> [(each.spec, each.params) for each in zoo("squeezenet")]
     [('squeezenet:1.0', 1248424), ('squeezenet:1.1', 1235496)]

@@ -169,7 +169,7 @@ class Body(Element):
     """
 
     form: Any
-    times: Size  # how often the declared work is done for one example
+    times: Size  # how many times the declared work is done for one example
     unit: str = ""  # what it runs on
     sequential: bool = False  # whether one run follows the other, so that the tensors of one run exist at a time
     copies: Size | None = None  # how many of each tensor are stacked, one for a run; None where all runs share it

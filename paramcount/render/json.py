@@ -6,7 +6,7 @@ from paramcount.render.sheet import Sheet
 
 
 def render(sheet: Sheet) -> str:
-    """The JSON text, in ASCII, so that every output can take it."""
+    """The JSON text, in ASCII, which every output accepts."""
     from json import dumps
 
     return dumps(sheet.data(), indent=1)

@@ -13,17 +13,17 @@ from paramcount.numbers.units import rounded
 
 FORMATS = ("table", "json")  # of `--format`
 SCHEMA = 1  # of what JSON holds
-BAR = 6
+BAR = 6  # characters
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 class Heading(NamedTuple):
     """A column of a sheet: its name, as JSON has it, its title, and how a value is written.
 
-    Numbers stand on the `right`, and an unknown one is a dash. Where the room is narrow, columns with a rank in `drop`
-    go, the lowest first, but only once texts are as short as `wide`; those of a column with `cut` become even shorter
-    where nothing else helps. A column with `if_any` is left out where it is empty, `colour` is a code of the terminal,
-    and `meaning` is said below the table.
+    Numbers stand on the `right`, and an unknown one is a dash. If the table is too wide, texts are shortened to `wide`
+    characters, then columns with a rank in `drop` are left out, the lowest first, then the texts of columns with `cut`
+    are shortened further. A column with `if_any` is left out if it is empty, `colour` is a code of the terminal, and
+    `meaning` is explained below the table.
     """
 
     name: str
@@ -46,8 +46,8 @@ class Heading(NamedTuple):
 class Sheet(NamedTuple):
     """A table with a value, or None, for each heading in each row, and what stands around it.
 
-    `totals` are lines of a label, a whole number and how it is written in its unit; `below` are lines of text, of which
-    an empty one begins a paragraph. `data` gives the whole result as plain values, for JSON.
+    `totals` are lines of a label, a whole number and how it is written in its unit; `below` are lines of text, where
+    an empty line begins a paragraph. `data` returns the whole result as plain values, for JSON.
     """
 
     title: str
@@ -58,12 +58,12 @@ class Sheet(NamedTuple):
     data: Callable[[], dict[str, Any]]
 
     def saying(self, *lines: str) -> Sheet:
-        """The same with more lines below, but for empty ones."""
+        """The same sheet with more lines below; empty ones are left out."""
         return self._replace(below=(*self.below, *filter(None, lines)))
 
 
 def percent(share: tuple[int, int]) -> str:
-    """A part of a whole in percent, to one decimal; a dash where there is nothing to share.
+    """A part of a whole in percent, to one decimal; a dash if the whole is 0.
 
     >>> percent((1, 3)), percent((0, 0))
     ('33.3%', '–')
@@ -76,7 +76,7 @@ def percent(share: tuple[int, int]) -> str:
 
 
 def bar(share: tuple[int, int]) -> str:
-    """A bar that is full where the part is the most."""
+    """A bar whose length is the part relative to the largest of its column."""
     part, most = share
     full, eighths = divmod(rounded(8 * BAR * part, most) if most else 0, 8)
     return "█" * full + EIGHTHS[eighths].strip()

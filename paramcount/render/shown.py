@@ -25,7 +25,7 @@ class Shown:
 
 
 def rendered(sheet: Sheet, form: str) -> str:
-    """A sheet for the standard output, in the format of a name."""
+    """A sheet as text for the standard output; `form` is one of FORMATS."""
     from importlib import import_module
 
     return import_module(f"paramcount.render.{form}").render(sheet)

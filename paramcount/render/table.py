@@ -10,18 +10,19 @@ from paramcount.numbers.units import grouped
 from paramcount.render import terminal
 from paramcount.render.sheet import Heading, Sheet
 
-SHORTEST = 6  # characters of a text that is cut where nothing else helps
+SHORTEST = 6  # characters that are left of the texts of a column with `cut`
 ROOM = 50  # columns of a terminal that has room for a total's unit
+WRAPPED = 80  # columns of a terminal below which the lines under the table are wrapped
 
 
 def render(sheet: Sheet, *, width: int | None = None, encoding: str | None = None, colour: bool | None = None) -> str:
-    """A sheet as text. `width`, `encoding` and whether it has `colour` are by default what the terminal can show."""
+    """A sheet as text; `width`, `encoding` and `colour` are by default those of the terminal."""
     encoding, width = encoding or terminal.encoding(), width or terminal.width()
     shown = fitting(sheet, width, encoding)
     parts = [terminal.written(middle(printable(sheet.title), width, "…"), encoding)]
     parts.append(lay_out(shown, terminal.colour() if colour is None else colour))
     parts.append(terminal.written(listed(sheet.totals, units=width >= ROOM), encoding))
-    below = [wrapped(line, width) for line in sheet.below]
+    below = [line if width >= WRAPPED else filled(line, width) for line in sheet.below]
     meanings = [f"{heading.title} = {heading.meaning}" for heading, _ in shown if heading.meaning]
     if meanings:
         below[-1] = filled("; ".join([sheet.below[-1], *meanings]), width)
@@ -33,7 +34,7 @@ Columns = list[tuple[Heading, list[str]]]  # of texts, the title first
 
 
 def fitting(sheet: Sheet, width: int, encoding: str) -> Columns:
-    """The columns of a sheet that are shown, in lines of at most `width` where that can be."""
+    """The columns of a sheet that are shown, shortened to lines of at most `width` if possible."""
     columns: Columns = []
     values_of = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.headings)
     for heading, values in zip(sheet.headings, values_of, strict=True):
@@ -52,7 +53,7 @@ def fitting(sheet: Sheet, width: int, encoding: str) -> Columns:
         return sum(max(0, widest(texts) - heading.wide) for heading, texts in columns if heading.wide)
 
     def shorten(limits: list[int]) -> None:
-        """Cut the texts of columns that have a limit in the middle, the widest first."""
+        """Shorten the texts of columns that have a limit, the widest first."""
         for (_, texts), least in sorted(zip(columns, limits, strict=True), key=lambda each: -widest(each[0][1])):
             if least and (over := excess()) > 0:
                 limit = max(widest(texts) - over, least)
@@ -82,7 +83,7 @@ def lay_out(columns: Columns, colour: bool) -> str:
 
 
 def listed(lines: Sequence[tuple[str, int | None, Callable[[int], str]]], units: bool = True) -> str:
-    """Figures with their names, each exactly and, with `units`, as its writer writes it."""
+    """Figures with their names, each exactly and, with `units`, in its unit."""
     rows = []
     for label, n, write in lines:
         rows.append((label, "–", "") if n is None else (label, grouped(n), write(n) if units and n >= 1000 else ""))
@@ -90,7 +91,7 @@ def listed(lines: Sequence[tuple[str, int | None, Callable[[int], str]]], units:
 
 
 def aligned(rows: Iterable[Sequence[str]], sides: Sequence[str]) -> str:
-    """Rows of texts in columns, each of which is aligned to a side, left or right.
+    """Rows of texts in columns, each aligned to its side, left or right.
 
     >>> print(aligned([("conv", "864"), ("dense", "1,280")], ("left", "right")))
     conv     864
@@ -107,25 +108,20 @@ def aligned(rows: Iterable[Sequence[str]], sides: Sequence[str]) -> str:
 
 
 def seen(text: str) -> int:
-    """How many columns a text takes where its colours take none."""
+    """How many columns of the terminal a text takes; its colours take none."""
     return len(re.sub(r"\x1b\[\d*m", "", text)) if "\x1b" in text else len(text)
 
 
 def middle(text: str, limit: int, mark: str) -> str:
-    """A text of at most `limit` characters, what is too much taken out of its middle."""
+    """A text of at most `limit` characters; the middle of a longer one is replaced by a mark."""
     if len(text) <= limit:
         return text
     kept = limit - len(mark)
     return text[: kept - kept // 2] + mark + (text[-(kept // 2) :] if kept // 2 else "")
 
 
-def wrapped(line: str, width: int) -> str:
-    """A line of words, in several lines where the terminal is narrow."""
-    return line if width >= 80 else filled(line, width)
-
-
 def filled(line: str, width: int) -> str:
-    """A line of words in lines of at most `width`."""
+    """A line of words, wrapped to lines of at most `width`."""
     from textwrap import fill
 
     return fill(line, width)

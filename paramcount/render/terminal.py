@@ -12,12 +12,12 @@ ASCII = str.maketrans(
 
 
 def width() -> int:
-    """Columns of the terminal; 80 where there is none."""
+    """Columns of the terminal; 80 if there is none."""
     return max(20, shutil.get_terminal_size((80, 24)).columns)
 
 
 def encoding(stream: TextIO | None = None) -> str:
-    """The encoding of the standard output or another stream, or plain ASCII where that cannot show a table."""
+    """The encoding of the standard output or another stream, or ASCII if that cannot show a table."""
     name = getattr(stream or sys.stdout, "encoding", None) or "ascii"
     try:
         USED.encode(name)
@@ -27,7 +27,7 @@ def encoding(stream: TextIO | None = None) -> str:
 
 
 def colour() -> bool:
-    """Whether to colour: only on a terminal, and not where the user says no."""
+    """Whether to use colour: only on a terminal, and not if the user has turned it off."""
     return (
         sys.stdout is not None
         and sys.stdout.isatty()
@@ -37,13 +37,13 @@ def colour() -> bool:
 
 
 def written(text: str, encoding: str) -> str:
-    """The text with what an encoding cannot take replaced or escaped."""
+    """The text, with characters that the encoding lacks replaced or escaped."""
     if encoding == "ascii":
         text = text.translate(ASCII)
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def complain(text: str) -> None:
-    """Print to the standard error, which may take less than Unicode or be closed."""
+    """Print to the standard error, which may be closed, or lack Unicode."""
     if sys.stderr is not None:
         print(written(text, encoding(sys.stderr)), file=sys.stderr)

@@ -1,9 +1,9 @@
-"""What a sweep found: columns of figures with a row for each variant, chosen from by conditions."""
+"""The result of a sweep: columns of figures with a row for each variant, from which conditions choose."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paramcount.cost.count import count
@@ -17,8 +17,8 @@ from paramcount.sweeps.space import Space
 class Sweep:
     """The variants of a spec, a row for each: `columns` are arrays by name, of the variables and of all figures.
 
-    `valid` tells which rows are networks at all; the figures of the others are 0, and `reasons[reason[row]]` is why
-    (that of the first row of those that failed together; `error(row)` counts the row alone to be exact).
+    `valid` says which rows are valid networks; the figures of the others are 0, and `reasons[reason[row]]` says why.
+    That is the reason of the first of several rows that failed together; `error(row)` is the row's own.
     """
 
     name: str
@@ -39,23 +39,14 @@ class Sweep:
     def take(self, rows: Any) -> Sweep:
         """Some rows: a mask, or indices in any order."""
         columns = {name: values[rows] for name, values in self.columns.items()}
-        return Sweep(
-            self.name,
-            self.variant,
-            self.variables,
-            columns,
-            self.valid[rows],
-            self.reason[rows],
-            self.reasons,
-            self.space,
-        )
+        return replace(self, columns=columns, valid=self.valid[rows], reason=self.reason[rows])
 
     def where(self, condition: str) -> Sweep:
         """The valid rows for which an expression of the columns holds: `"params < 5e6 and macs / params > 80"`."""
         return self.take(holds(read_condition(condition, list(self.columns)), self.columns, self.valid))
 
     def top(self, rows: int, by: str) -> Sweep:
-        """The valid rows with the smallest numbers of a column, or with `-macs` the largest; equal ones in order."""
+        """The valid rows with the smallest values of a column, or the largest for `-macs`; equal ones in order."""
         import numpy
 
         chosen = numpy.flatnonzero(self.valid)
@@ -66,9 +57,9 @@ class Sweep:
         return self.take(chosen[numpy.argsort(keys, kind="stable")][:rows])
 
     def pareto(self, first: str, second: str) -> Sweep:
-        """The valid rows that no other beats in two columns, both the less the better, or with `-macs` the more.
+        """The Pareto front of the valid rows in two columns: smaller values are better, or larger ones for `-macs`.
 
-        Of equal rows only the first is there. They come in the order of the first column.
+        Of equal rows it has only the first. It is sorted by the first column.
         """
         import numpy
 
@@ -81,7 +72,7 @@ class Sweep:
         return self.take(chosen[order[kept]])
 
     def signed(self, name: str) -> Any:
-        """A column's values, the less the better: with `-` before the name they are turned round."""
+        """A column's values, negated if the name begins with `-`, so that smaller ones are better."""
         return -self.column(name[1:]) if name.startswith("-") else self.column(name)
 
     def column(self, name: str) -> Any:
@@ -103,15 +94,12 @@ class Sweep:
         for part in parts:
             table = [reasons.setdefault(each, len(reasons)) for each in part.reasons]
             codes.append(numpy.array([*table, -1])[part.reason])
-        return Sweep(
-            self.name,
-            self.variant,
-            self.variables,
-            {name: numpy.concatenate([part.columns[name] for part in parts]) for name in self.columns},
-            numpy.concatenate([part.valid for part in parts]),
-            numpy.concatenate(codes),
-            list(reasons),
-            self.space,
+        return replace(
+            self,
+            columns={name: numpy.concatenate([part.columns[name] for part in parts]) for name in self.columns},
+            valid=numpy.concatenate([part.valid for part in parts]),
+            reason=numpy.concatenate(codes),
+            reasons=list(reasons),
         )
 
     def plot(self, path: str, first: str = "params", second: str = "macs") -> None:
@@ -168,8 +156,6 @@ def holds(condition: Expression, columns: Mapping[str, Any], valid: Any) -> Any:
 
 
 def no_column(name: str, columns: list[str]) -> ArgumentError:
-    from paramcount.errors.suggest import nearest
+    from paramcount.errors.suggest import one_of
 
-    guess = nearest(name, columns)
-    hint = f"did you mean `{guess}`?" if guess else "the columns are " + ", ".join(columns)
-    return ArgumentError(f"there is no numeric column {quote(name)}", hint=hint)
+    return ArgumentError(f"there is no numeric column {quote(name)}", hint=one_of(name, columns))

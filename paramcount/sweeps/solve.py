@@ -24,8 +24,7 @@ class Solution(NamedTuple):
     """The largest `value` within the budget, and its report.
 
     `following` is the next value that gives a valid network, which is over the budget, and `beyond` its figures; None
-    if there is none up to `high`. `gaps` are smaller values over the budget: there the figures do not grow steadily.
-    `at_most` is the budget.
+    if there is none up to `high`. `gaps` are smaller values that are over the budget. `at_most` is the budget.
     """
 
     variable: str
@@ -41,7 +40,7 @@ class Solution(NamedTuple):
         return not self.gaps
 
     def sheet(self) -> Sheet:
-        """The report's sheet, and below it what each budget leaves."""
+        """The report's sheet, with each budget below it."""
         lines = []
         for name, most in self.at_most.items():
             line = f"{self.variable} = {self.value}: {name} {getattr(self.report, name):,} of at most {most:,.0f}"
@@ -53,7 +52,7 @@ class Solution(NamedTuple):
         return sheet._replace(below=(*sheet.below, "", *lines), data=self.to_dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values, ready for JSON; the report under `report`."""
+        """Everything as plain values, ready for JSON, with the report under `report`."""
         return {
             "schema": SCHEMA,
             "variable": self.variable,

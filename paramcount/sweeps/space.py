@@ -194,7 +194,7 @@ class Space:
 
 
 def one_value(values: Any) -> bool:
-    """Whether a variable is set to one value rather than to several."""
+    """Whether a variable has one value rather than several."""
     return isinstance(values, (str, int, float)) or getattr(values, "ndim", 1) == 0
 
 

@@ -1,4 +1,4 @@
-"""The rows of a sweep that are shown, and what is said of all of them."""
+"""The rows of a sweep that are shown, and a summary of all rows."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.sweeps.result import Sweep
 
 USUAL = ("params", "macs", "activations")
-CONVENTION = f"per example; {MACS}; FLOPs = 2 × MACs"
+CONVENTION = f"per example; {MACS}; FLOPs = 2 × MACs; float32"
 MOST_REASONS = 3
 
 
 class Tried(NamedTuple):
-    """How many variants there were, how many of them were kept, and why others are not networks, how often each."""
+    """The number of variants, of those kept, and of those that are not valid networks, by reason."""
 
     points: int
     kept: int
     reasons: dict[str, int]
 
 
-def sheet(found: Sweep, columns: Sequence[str], tried: Tried, dtype: str = "float32") -> Sheet:
-    """A line for each row, of the columns named, and a summary of all variants."""
-    entries = [name for name in reversed(columns) if "[" in name]  # of lists; a file holds them all
+def sheet(found: Sweep, columns: Sequence[str], tried: Tried) -> Sheet:
+    """A line for each row with the given columns, and a summary of all variants."""
+    entries = [name for name in reversed(columns) if "[" in name]  # of lists, which a file can hold
     dropped = entries + [name for name in reversed(columns) if name not in found.variables]
     headings = [
         Heading(
@@ -38,25 +38,24 @@ def sheet(found: Sweep, columns: Sequence[str], tried: Tried, dtype: str = "floa
         for name in (columns if len(found) else ())
     ]
     rows = list(zip(*(found.columns[each.name].tolist() for each in headings), strict=True))
-    convention = f"{CONVENTION}; {dtype}"
 
     def data() -> dict[str, Any]:
         return {
             "schema": SCHEMA,
             "name": found.name,
             "variant": found.variant,
-            "convention": convention,
+            "convention": CONVENTION,
             "variants": tried.points,
             "kept": tried.kept,
             "invalid": tried.reasons,
             "rows": [dict(zip(columns, row, strict=True)) for row in rows],
         }
 
-    return Sheet("", headings, rows, (), [*summary(tried, len(found)), convention], data)
+    return Sheet("", headings, rows, (), [*summary(tried, len(found)), CONVENTION], data)
 
 
 def summary(tried: Tried, shown_rows: int) -> list[str]:
-    """How many variants there are, and why some are not networks."""
+    """The number of variants, and why some are not valid networks."""
     lines = [f"{grouped(tried.points)} variants, {grouped(tried.kept)} kept, {grouped(shown_rows)} shown"]
     for reason, rows in sorted(tried.reasons.items(), key=lambda each: -each[1])[:MOST_REASONS]:
         first, *_ = reason.splitlines()

@@ -17,7 +17,7 @@ LINE = 2**14  # points in one walk otherwise, so that its arrays stay in the cac
 
 
 class Walk:
-    """Counts the regions of a space; `learned` are the variables known so far to determine the structure."""
+    """Counts the regions of a space; `learned` are the variables found so far to determine the structure."""
 
     def __init__(self, space: Space, chunk: int | None) -> None:
         self.space = space

@@ -131,14 +131,14 @@ def test_wrong_input_is_exit_2(arguments, message):
     [
         (["verify", "mlp"], "one spec at a time"),
         (["measure", "mlp"], "one spec at a time"),
-        (["trace", "json:dumps"], "arguments stand behind `--args`"),
+        (["trace", "json:dumps"], "the function's arguments follow `--args`"),
         (["train", "mlp", "--data", "mnist"], "one spec at a time"),
         (["zoo", "resnet"], "one word at a time"),
         (["solve", "mlp", "classes"], "one spec and one variable at a time"),
     ],
 )
 def test_each_command_names_its_own_help(capsys, command, message):
-    hint = f"\nhint: `paramcount {command[0]} --help` shows what there is\n"
+    hint = f"\nhint: `paramcount {command[0]} --help` lists the options\n"
     assert main([*command, "f32[8]"]) == 2
     assert capsys.readouterr().err == f"{message}; `f32[8]` is left over{hint}"
     assert main([*command, "--qqqqqqqqqq"]) == 2

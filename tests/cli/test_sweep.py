@@ -86,7 +86,7 @@ def test_rows_of_several_windows_are_written_once(capsys, tmp_path, monkeypatch)
 
 def test_no_variant_is_a_network(capsys):
     _, err, code = run(capsys, "sweep", "vit", "heads=5,7")
-    assert code == 2 and "no variant is a network" in err and "153.6" in err
+    assert code == 2 and "no variant is a valid network" in err and "153.6" in err
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_methods_numbers_and_loops(run):
     assert "MACs                      704" in run("my_model:solver.repeat", "--args", "f32[4,4]", "10", "true")[0]
     arguments = "my_model:solver.solve", "--args", "f32[4,4]", "int32[]"
     out, err, code = run(*arguments)
-    assert (out, code) == ("", 2) and "nothing says how often `while` runs its dot_general" in err
+    assert (out, code) == ("", 2) and "nothing says how many times `while` runs its dot_general" in err
     assert "MACs                      640" in run(*arguments, "--trips", "10")[0]
     out, err, code = run(*arguments, "--trips", "unknown")
     assert (err, code) == ("", 0) and "not counted: while: unknown trips of 64 MACs each" in out

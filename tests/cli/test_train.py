@@ -129,7 +129,7 @@ def test_it_trains_and_says_how_well_and_how_fast(train):
     assert [match[1] for match in epochs] == list("01234")
     assert float(epochs[-1][2]) > 0.95 and float(epochs[-1][3]) > 0.95
     # 2 · (16·8 + 8·3) MACs forward, as many for the weights' gradients, and 8·3 for what arrives at the last layer
-    assert lines[5] == f"Tiny: {2 * (2 * (16 * 8 + 8 * 3) + 8 * 3)} FLOPs for an example's step of training"
+    assert lines[5] == f"Tiny: {2 * (2 * (16 * 8 + 8 * 3) + 8 * 3)} FLOPs per example in a training step"
     assert re.fullmatch(r"fastest epoch: [\d.]+ [kMG]FLOP/s, 0% of a large matrix product's 1\.00 TFLOP/s", lines[6])
     assert len(lines) == 7
 
@@ -199,6 +199,8 @@ def test_resuming_is_going_on(train, tmp_path):
     code, out, err = train("--epochs", 2, "--checkpoint", parts, "--resume", *options)
     assert (code, out) == (0, "") and parts.read_bytes() == before
     assert err == f"`{parts}` holds 3 epochs already\nhint: `--epochs 4` trains one more\n"
+    code, out, _ = train("--epochs", 2, "--checkpoint", parts, "--resume", "--format", "json", *options)
+    assert code == 0 and json.loads(out)["resumed"] == len(json.loads(out)["epochs"]) == 3
 
     for other, words in (
         (("--seed", 4), "was trained with the seed 3, not 4"),
@@ -224,7 +226,7 @@ def test_ctrl_c_leaves_the_last_whole_epoch(work, train, tmp_path):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert err == f"stopped; `{stopped}` holds the last whole epoch, `--resume` goes on\n"
+    assert err == f"stopped; `{stopped}` holds the last whole epoch, `--resume` continues\n"
     assert [each.name for each in tmp_path.iterdir()] == [stopped.name]
 
     done = epochs_in(stopped)
@@ -295,7 +297,7 @@ def test_a_loss_that_is_no_number(train, checkpoint, trained):
         (("--batch", "1.5"), "`1.5` is not a whole number of at least 1"),
         (("--optimizer", "lion"), "invalid choice: 'lion'"),
         (("--loader", "tf"), "invalid choice: 'tf'"),
-        (("--seed", "-1"), "the seed"),
+        (("--seed", "-1"), "seed must be a whole number of at least 0"),
         (("--staleness", "-1"), "staleness must be a whole number of at least 0"),
         (("--freeze", "conv*"), "no row to freeze is called `conv*`"),
         (("--resume",), "there is nothing to resume\nhint: name the checkpoint"),

@@ -41,7 +41,7 @@ class Tensors(Counted):
 
 
 def tensor(path, size):
-    return Row(path, "tensor", "", None, 1, 1, "", True, False, Figures(params=size, macs=None, flops=None))
+    return Row(path, "tensor", 1, Figures(params=size, macs=None, flops=None), leaf=True)
 
 
 def test_unknown_figures_are_dashes_and_null_and_raise():

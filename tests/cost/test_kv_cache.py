@@ -59,7 +59,7 @@ def test_layers_that_share_weights_have_caches_of_their_own():
 
 @pytest.mark.parametrize("name", ["bert", "resnet", "mamba"])
 def test_without_causal_attention_there_is_none(name):
-    with pytest.raises(ArgumentError, match="nothing here has a cache"):
+    with pytest.raises(ArgumentError, match="nothing here has a KV cache"):
         kept(name, 10)
 
 
@@ -76,7 +76,7 @@ def test_tokens_are_a_whole_number(tokens):
 
 
 def test_training_has_no_cache():
-    with pytest.raises(ArgumentError, match="is of inference"):
+    with pytest.raises(ArgumentError, match="a KV cache is for inference"):
         pc.count(pc.load("gpt2"), kv_cache=10, train=True)
 
 
@@ -96,7 +96,7 @@ def test_command(capsys):
     assert report["totals"]["macs"] == pc.count(pc.load("gpt2"), attention="exact").macs
     assert main(["gpt2", "--kv-cache", "0"]) == 2
     assert main(["bert", "--kv-cache", "8"]) == 2
-    assert "nothing here has a cache" in capsys.readouterr().err
+    assert "nothing here has a KV cache" in capsys.readouterr().err
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a step of training costs, by hand: which contractions have a gradient, and what is recomputed and updated."""
+"""What a training step costs, by hand: which contractions have a gradient, and what is recomputed and updated."""
 
 import json
 
@@ -201,7 +201,7 @@ def test_figures_of_training_are_asked_for():
     with pytest.raises(ArgumentError, match="backward_macs is a figure of training"):
         report.backward_macs  # noqa: B018
     for wrong in ({"freeze": ["dense0"]}, {"remat": True}, {"optimizer": "sgd"}):
-        with pytest.raises(ArgumentError, match="are of training"):
+        with pytest.raises(ArgumentError, match="are for training"):
             count([Dense(5)], 7, **wrong)
     with pytest.raises(ArgumentError, match="unknown optimizer `lion`"):
         count([Dense(5)], 7, train=True, optimizer="lion")

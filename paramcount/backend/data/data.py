@@ -6,12 +6,12 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy
 
 from paramcount.backend.data.idx import read_idx
-from paramcount.backend.run.arrays import array_of
+from paramcount.backend.run.arrays import array_of, check_whole
 from paramcount.errors import ArgumentError, quote
 
 FILES = "`train-images-idx3-ubyte` and `train-labels-idx1-ubyte`"
@@ -99,35 +99,41 @@ def read_pair(files: list[Path], split: str) -> Split | None:
 
 def read_npz(path: Path) -> Data:
     """The arrays of an .npz file, by the names that Keras uses, or `x` and `y`."""
-    try:
-        file = numpy.load(path, allow_pickle=False)
-    except Exception as error:  # NumPy, zipfile and each compression have their own errors
-        if of_the_disk(error):
-            raise
-        raise ArgumentError(f"{quote(path)} is not an .npz file, or is damaged", hint=HINT) from error
-    if not isinstance(file, numpy.lib.npyio.NpzFile):
-        raise ArgumentError(f"{quote(path)} holds a single array", hint="save x and y together: `numpy.savez`")
-    with file:
-        train = ("x", "y") if {"x", "y"} <= set(file.files) else ("x_train", "y_train")
+    with open(path, "rb") as stream:  # which NumPy would leave open if it is damaged
+        archive = npz_archive(path, stream)
+        train = ("x", "y") if {"x", "y"} <= set(archive.files) else ("x_train", "y_train")
         test = ("x_test", "y_test")
-        has_test = not {*test}.isdisjoint(file.files)
-        missing = [name for name in train + test * has_test if name not in file.files]
+        has_test = not {*test}.isdisjoint(archive.files)
+        missing = [name for name in train + test * has_test if name not in archive.files]
         if missing:
-            keys = ", ".join(quote(name) for name in file.files[:8]) or "nothing"
+            keys = ", ".join(quote(name) for name in archive.files[:8]) or "nothing"
             message = f"{quote(path)} lacks {' and '.join(quote(name) for name in missing)}: it holds {keys}"
             hint = "name the arrays `x_train`, `y_train`, `x_test` and `y_test`, or `x` and `y`"
             raise ArgumentError(message, hint=hint)
 
         def split(x: str, y: str) -> Split:
-            return matched(member(path, file, x), member(path, file, y), f"{path}: {x}", f"{path}: {y}")
+            return matched(member(path, archive, x), member(path, archive, y), f"{path}: {x}", f"{path}: {y}")
 
         return Data(split(*train), split(*test) if has_test else None)
 
 
-def member(path: Path, file: Any, name: str) -> numpy.ndarray:
+def npz_archive(path: Path, stream: BinaryIO) -> numpy.lib.npyio.NpzFile:
+    """The archive in an open .npz file."""
+    try:
+        archive = numpy.load(stream, allow_pickle=False)
+    except Exception as error:  # NumPy, zipfile and each compression have their own errors
+        if of_the_disk(error):
+            raise
+        raise ArgumentError(f"{quote(path)} is not an .npz file, or is damaged", hint=HINT) from error
+    if not isinstance(archive, numpy.lib.npyio.NpzFile):
+        raise ArgumentError(f"{quote(path)} holds a single array", hint="save x and y together: `numpy.savez`")
+    return archive
+
+
+def member(path: Path, archive: Any, name: str) -> numpy.ndarray:
     """One array of an .npz file."""
     try:
-        array = numpy.asarray(file[name])
+        array = numpy.asarray(archive[name])
     except Exception as error:
         if of_the_disk(error):
             raise
@@ -199,9 +205,8 @@ class Batches:
 
 def check_batches(x: Any, y: Any, size: int, seed: int, drop_last: bool) -> tuple[numpy.ndarray, numpy.ndarray]:
     """x and y as arrays, if batches of `size` can be made from them."""
-    for name, number, least in (("the batch size", size, 1), ("the seed", seed, 0)):
-        if not isinstance(number, (int, numpy.integer)) or isinstance(number, bool) or number < least:
-            raise ArgumentError(f"{name} must be a whole number of at least {least}, not {quote(number)}")
+    check_whole("size", size, at_least=1)
+    check_whole("seed", seed, at_least=0)
     split = matched(array_of(x), array_of(y), "x", "y")
     if drop_last and size > len(split.x):
         raise ArgumentError(f"{len(split.x)} examples do not fill a batch of {size}", hint="give a smaller batch size")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from paramcount.backend.data.data import check_batches
-from paramcount.backend.run.arrays import array_of
+from paramcount.backend.run.arrays import array_of, check_whole
 from paramcount.errors import ArgumentError, needs, quote
 
 
@@ -28,8 +28,7 @@ def torch_batches(
     [(array([[1.5], [2.5]]), array([0, 1]))]
     """
     x, y = check_batches(x, y, size, seed, drop_last)
-    if not isinstance(workers, int) or workers < 0:
-        raise ArgumentError(f"workers must be a whole number of at least 0, not {quote(workers)}")
+    check_whole("workers", workers, at_least=0)
     with needs("--loader torch"):
         from torch import Generator
         from torch.utils.data import DataLoader

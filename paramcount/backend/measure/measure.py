@@ -1,4 +1,4 @@
-"""Measuring a network on the device at hand: how long a batch takes, and how many bytes the compiled program needs."""
+"""Measuring a network on this device: the time of a batch, and the bytes of the compiled program."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from paramcount.graph.tree import Graph, leaves
 from paramcount.numbers.units import binary
 
 LEAST = 5  # runs of a row
-BUDGET = 2.0  # seconds that the runs of a row take, where their number is not given
-RATE = 1e-4  # of learning: small, so that many steps on one batch stay finite
+BUDGET = 2.0  # seconds of a row's runs, if their number is not given
+LEARNING_RATE = 1e-4  # small, so that many steps on one batch stay finite
 
 
 def measure(
@@ -42,14 +42,14 @@ def measure(
     optimizer: str = "sgd",
     seed: int = 0,
 ) -> Measurements:
-    """Time a network's forward computation, or with `train` a step of training, on this device in float32.
+    """Time a network's forward computation, or with `train` a training step, on this device in float32.
 
-    There is a row for each size of `batch`: the median time of `repeats` runs after one that is not counted (by default
-    at least 5, and about 2 s of them) with the quartiles, the rate by our own count beside the device's measured peak,
-    and the predicted bytes beside those of the compiled program. Inputs are random, another for each example. A step
-    takes the gradient of softmax cross entropy on random targets, summed over all outputs, and updates the parameters
-    by optax' `optimizer`, a name of `paramcount.cost.optimizers`. Raises ArgumentError for what does not fit into
-    memory, and MissingPackageError without optax where it trains.
+    Each size of `batch` has a row: the median and the quartiles of the time of `repeats` runs after a warm-up (by
+    default at least 5 runs, for about 2 s), the counted FLOP/s relative to the device's measured peak, and the
+    predicted bytes beside those of the compiled program. The inputs are random. A training step takes the gradient of
+    the softmax cross entropy of random targets, summed over all outputs, and updates the parameters by the `optimizer`,
+    a name in `paramcount.cost.optimizers.OPTIMIZERS`. Raises ArgumentError if a batch does not fit into memory, and
+    MissingPackageError if training lacks optax.
 
     >>> from paramcount.layers.dense import Dense
     >>> found = measure(Network([Dense(512), Dense(10)], input=784), batch=(1, 32), repeats=5)
@@ -82,7 +82,7 @@ def measured(
     optimizer: str,
     seed: int,
 ) -> Measurement:
-    """One row."""
+    """The row of one batch size."""
     report = count(network, batch=batch, train=train, optimizer=optimizer if train else None)
     macs, flops = (report.train_macs, report.train_flops) if train else (report.macs, report.flops)
     program = program_of(network, batch, train, optimizer)
@@ -95,7 +95,7 @@ def measured(
 
 
 def compiled_bytes(network: Network, *, batch: int = 1, train: bool = False, optimizer: str = "sgd") -> int:
-    """The bytes that the compiled program takes on this device; nothing is allocated or run.
+    """The bytes that the compiled program takes on this device; it is not run.
 
     >>> from paramcount.layers.dense import Dense
     >>> compiled_bytes(Network([Dense(8)], input=8), batch=4)  # 4 · (8 · 8 + 8 + 4 · 8 + 4 · 8)
@@ -105,26 +105,26 @@ def compiled_bytes(network: Network, *, batch: int = 1, train: bool = False, opt
 
 
 def program_bytes(compiled: Any) -> int:
-    """Arguments + outputs - what both share + temporaries; `peak_memory_in_bytes` has no temporaries on a CPU."""
+    """Arguments + outputs - aliases + temporaries; `peak_memory_in_bytes` lacks the temporaries on a CPU."""
     found = compiled.memory_analysis()
-    kept = found.argument_size_in_bytes + found.output_size_in_bytes - found.alias_size_in_bytes
-    return kept + found.temp_size_in_bytes
+    arrays = found.argument_size_in_bytes + found.output_size_in_bytes - found.alias_size_in_bytes
+    return arrays + found.temp_size_in_bytes
 
 
 def check_fits(needed: int, batch: int) -> None:
-    """Raise ArgumentError for more bytes than the device has, or than half of the machine's where it does not say."""
+    """Raises ArgumentError for more bytes than the device has, or, if it does not say, than half of the machine's."""
     limit = (jax.devices()[0].memory_stats() or {}).get("bytes_limit") or available(sys.maxsize)
     if needed > limit:
-        message = f"a batch of {batch} would take about {binary(needed)}, and {binary(limit)} can be used"
-        raise ArgumentError(message, hint="take a smaller batch, or a smaller variant", argument="batch")
+        message = f"a batch of {batch} would take about {binary(needed)}, but only {binary(limit)} can be used"
+        raise ArgumentError(message, hint="choose a smaller batch, or a smaller variant", argument="batch")
 
 
 def program_of(network: Network, batch: int, train: bool, optimizer: str) -> Program:
-    return Training(network.graph(True), batch, optimizer) if train else Program(network.graph(), batch)
+    return StepProgram(network.graph(True), batch, optimizer) if train else Program(network.graph(), batch)
 
 
 class Program:
-    """The forward computation of a batch, compiled ahead of time and run again and again."""
+    """The forward computation of a batch, compiled ahead of time and run repeatedly."""
 
     def __init__(self, graph: Graph, batch: int) -> None:
         self.graph = graph
@@ -138,21 +138,21 @@ class Program:
         return lowered.compile()
 
     def arguments(self, seed: int) -> tuple[Any, ...]:
-        """What the compiled program is called with."""
+        """The arguments of the compiled program."""
         return (*initialize(self.graph, seed), self.batch_of_inputs(seed))
 
     def batch_of_inputs(self, seed: int) -> dict[str, Any]:
-        """Random inputs, another for each example."""
+        """Random inputs, different for each example."""
         every = list(leaves(self.graph))
         examples = [random_inputs(self.graph, every, seed + number) for number in range(self.batch)]
         return {name: jnp.asarray(numpy.stack([each[name] for each in examples])) for name in self.inputs}
 
     def following(self, arguments: tuple[Any, ...], result: Any) -> tuple[Any, ...]:
-        """What it is called with after that: the same again."""
+        """The arguments of the next run, given the result of this one: the same."""
         return arguments
 
     def times(self, compiled: Any, seed: int, repeats: int | None) -> list[float]:
-        """The seconds of every run, after one that is not counted."""
+        """The seconds of every run, after a warm-up."""
         arguments = self.arguments(seed)
         arguments = self.following(arguments, jax.block_until_ready(compiled(*arguments)))
         times: list[float] = []
@@ -165,12 +165,12 @@ class Program:
         return times
 
 
-class Training(Program):
-    """A step of training on a batch, whose state goes from step to step in the same memory."""
+class StepProgram(Program):
+    """A training step on a batch; each step's state replaces the last one in the same memory."""
 
     def __init__(self, graph: Graph, batch: int, optimizer: str) -> None:
         super().__init__(graph, batch)
-        self.step = Step(graph, self.loss, optimizer_of(optimizer, RATE), None, 0)
+        self.step = Step(graph, self.loss, optimizer_of(optimizer, LEARNING_RATE), None, 0)
         outputs = {label: value.shape for label, value in graph.outputs.items() if value.shape.layout != "tokens"}
         self.classes = {label: shape.channels if shape.rank else 1 for label, shape in outputs.items()}
         self.targets = {
@@ -202,5 +202,5 @@ class Training(Program):
 
 
 def with_classes(output: Any) -> Any:
-    """A batch of outputs; where each is a scalar, it is the only class."""
+    """A batch of outputs; scalars get an axis of one class."""
     return output[:, None] if output.ndim == 1 else output

@@ -1,4 +1,4 @@
-"""The highest rate at which this device multiplies matrices, measured: what a network's own rate is a share of."""
+"""The highest rate at which this device multiplies matrices, as measured: the peak that networks are compared with."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUDGET = 0.4  # seconds that a size may take
 def matmul_peak(dtype: str = "float32") -> float:
     """The FLOP/s of the fastest of several square matrix products on this device.
 
-    Larger ones are tried until one would take too long; about 1.5 s in all. A process measures once for a dtype.
+    Larger ones are tried until one would take too long, about 1.5 s in all. A process measures each dtype once.
 
     >>> matmul_peak() > 0
     True
@@ -32,7 +32,7 @@ def matmul_peak(dtype: str = "float32") -> float:
 
 
 def fastest(size: int, dtype: str) -> float:
-    """The seconds of the fastest of several products of two matrices of size × size; whatever disturbs only slows."""
+    """The seconds of the fastest of several products of two size × size matrices; disturbances only slow them down."""
     left, right = (jax.random.normal(jax.random.key(seed), (size, size), dtype) for seed in range(2))
     product = jax.jit(jnp.matmul)
     jax.block_until_ready(product(left, right))

@@ -1,4 +1,4 @@
-"""What was measured of a network on a device: a row for each size of the batch."""
+"""The measurements of a network on a device: a row for each batch size."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ HEADINGS = (
     Heading("batch", "batch", grouped, True, meaning="examples at once"),
     Heading("seconds", "time", duration, True, meaning="median of the runs"),
     Heading("quartiles", "quartiles", span, True, 3, meaning="a quarter of the runs took less, a quarter more"),
-    Heading("repeats", "runs", grouped, True, 1, meaning="how many were timed"),
+    Heading("repeats", "runs", grouped, True, 1, meaning="timed runs"),
     Heading("examples_per_second", "examples/s", rate, True, 4, meaning="batch / time"),
-    Heading("macs", "MACs", decimal, True, 2, meaning="multiply-accumulates, counted, of the whole batch"),
+    Heading("macs", "MACs", decimal, True, 2, meaning="counted multiply-accumulates of the whole batch"),
     Heading("rate", "FLOP/s", rate, True, meaning="counted FLOPs / time"),
     Heading("share", "share", "{:.1%}".format, True, meaning="of {peak} the fastest large matrix product here"),
-    Heading("predicted_bytes", "predicted", binary, True, meaning="bytes of memory, by the spec alone"),
-    Heading("compiled_bytes", "compiled", binary, True, meaning="bytes of memory, by the compiled program"),
+    Heading("predicted_bytes", "predicted", binary, True, meaning="bytes of memory, predicted from the spec"),
+    Heading("compiled_bytes", "compiled", binary, True, meaning="bytes of memory of the compiled program"),
 )
 
 
 class Measurement(NamedTuple):
-    """One size of the batch: `seconds` is the median of `repeats` runs, `low` and `high` are their quartiles.
+    """One batch size: `seconds` is the median of `repeats` runs, `low` and `high` are the quartiles.
 
-    `macs` and `flops` are counted, of the whole batch; `peak` is the device's, in FLOP/s. Bytes are predicted from the
-    spec alone, and those of the compiled program: arguments + outputs - what both share + temporaries.
+    `macs` and `flops` are counted, for the whole batch; `peak` is the device's, in FLOP/s. `predicted_bytes` follow
+    from the spec, `compiled_bytes` are the compiled program's: arguments + outputs - aliases + temporaries.
     """
 
     batch: int
@@ -60,20 +60,20 @@ class Measurement(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """The counted FLOPs in a second."""
+        """The counted FLOPs per second."""
         return self.flops / self.seconds
 
     @property
     def share(self) -> float:
-        """The rate as a part of the device's peak."""
+        """The rate as a fraction of the device's peak."""
         return self.rate / self.peak
 
 
 @dataclass(frozen=True)
 class Measurements(Shown):
-    """A network's measurements. `optimizer` is that of the step of training, None where inference was measured.
+    """A network's measurements. `optimizer` is that of the training step, None if inference was measured.
 
-    `str()` is a table, `to_dict()` what JSON holds.
+    `str()` is a table, `to_dict()` the JSON object.
     """
 
     name: str
@@ -85,12 +85,12 @@ class Measurements(Shown):
 
     @property
     def convention(self) -> str:
-        """What was measured where, and what the figures mean, in one line."""
+        """What was measured on which device, and what the figures mean, in one line."""
         return "; ".join([self.where, *(f"{each.title} = {each.meaning}" for each in self.headings)])
 
     @property
     def where(self) -> str:
-        what = "the forward computation" if self.optimizer is None else f"a step of training with {self.optimizer}"
+        what = "the forward computation" if self.optimizer is None else f"a training step with {self.optimizer}"
         return f"{self.device}, {self.dtype}, {what}"
 
     @property
@@ -99,7 +99,7 @@ class Measurements(Shown):
         return [each._replace(meaning=each.meaning.format(peak=peak)) for each in HEADINGS]
 
     def sheet(self) -> Sheet:
-        """A line for each size of the batch, and what the figures of the columns shown mean."""
+        """A line for each batch size, and what the figures mean."""
         rows = [[getattr(row, each.name) for each in HEADINGS] for row in self.rows]
         return Sheet(self.name, self.headings, rows, (), (self.where,), self.to_dict)
 

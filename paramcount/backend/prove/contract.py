@@ -1,6 +1,6 @@
-"""The contract of every kind of layer, as checks that a test runs over a layer's own `examples`.
+"""The contract of every kind of layer, as checks that a test runs over the layer's own `examples`.
 
-Authors of layers call `check_layer(MyLayer)` in their tests. A breach is an AssertionError that names the layer,
+Authors of layers call `check_layer(MyLayer)` in their tests. A violation is an AssertionError that names the layer,
 the input and both figures.
 """
 
@@ -27,7 +27,7 @@ Variant = tuple[Layer, tuple[Shape, ...]]
 
 
 def check_layer(layer_class: type[Layer]) -> None:
-    """Checks what a layer class says of itself, and every example; raises AssertionError at the first breach.
+    """Checks a layer class's description and all its examples; raises AssertionError at the first violation.
 
     >>> from paramcount.layers.dense import Dense
     >>> check_layer(Dense)
@@ -38,7 +38,7 @@ def check_layer(layer_class: type[Layer]) -> None:
 
 
 def check_description(layer_class: type[Layer]) -> None:
-    """A layer has examples, belongs to a known family, and says what each of its arguments means."""
+    """A layer has examples, belongs to a known family, and documents each of its arguments."""
     name, family = layer_class.__name__, layer_class.family
     assert layer_class.examples, f"{name} has no examples"
     assert family in FAMILIES, f"{name} is of the family {family!r}, not one of {FAMILIES}"
@@ -48,13 +48,13 @@ def check_description(layer_class: type[Layer]) -> None:
 
 
 def examples(layer_class: type[Layer]) -> Iterator[Variant]:
-    """A class's examples as layers and input shapes; a tuple of sizes has the layout of its rank."""
+    """A class's examples as layers and input shapes; a tuple of sizes gets the layout of its rank."""
     for settings, *shapes in layer_class.examples:
         yield layer_class(**settings), tuple(s if isinstance(s, Shape) else Shape.of(*s) for s in shapes)
 
 
 def check_example(layer: Layer, *shapes: Shape) -> None:
-    """Checks one layer on inputs of these shapes; raises AssertionError at the first breach."""
+    """Checks one layer on inputs of these shapes; raises AssertionError at the first violation."""
     where = f"{layer} on {', '.join(map(str, shapes)) or 'nothing'}"
     check_figures(layer, shapes, where)
     for train in (False, True):
@@ -118,7 +118,7 @@ def check_trace(layer: Layer, shapes: tuple[Shape, ...], train: bool, where: str
 
 
 def check_gradient(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
-    """`contractions` sum to `work`, and the traced gradients by the parameters, by each input and by all are theirs."""
+    """`contractions` sum to `work` and predict the traced gradients by the parameters, by each input, and by all."""
     contractions, macs = layer.contractions(*shapes), layer.work(*shapes).macs
     parts = sum(contraction.macs for contraction in contractions)
     assert parts == macs, f"{where}: work says {macs} MACs, contractions say {parts}"
@@ -151,7 +151,7 @@ def check_gradient(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
 
 
 def check_columns(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
-    """On Columns of several sizes and settings the figures are those of each variant alone."""
+    """On Columns of several sizes and settings, the figures are those of each variant alone."""
     for variants in sweeps(layer, shapes):
         check_sweep([variant for variant in variants if figures_or_none(variant)], where)
 
@@ -160,7 +160,7 @@ def check_sweep(variants: list[Variant], where: str) -> None:
     together = stacked(variants)
     try:
         columns = figures(*together)
-    except Undecided as undecided:  # as a sweep does: each part by itself
+    except Undecided as undecided:  # as in a sweep, each part by itself
         for side in (True, False):
             part = [variant for variant, truth in zip(variants, undecided.mask, strict=True) if truth == side]
             check_sweep(part, where)
@@ -195,7 +195,7 @@ def sweeps(layer: Layer, shapes: tuple[Shape, ...]) -> Iterator[list[Variant]]:
 
 
 def with_setting(layer: Layer, name: str, value: Any) -> list[Layer]:
-    """The layer with another setting; nothing where it refuses that."""
+    """The layer with another setting, or none if that is not valid."""
     try:
         return [replace(layer, **{name: value})]
     except ParamcountError:
@@ -203,7 +203,7 @@ def with_setting(layer: Layer, name: str, value: Any) -> list[Layer]:
 
 
 def grown(value: Any, growth: Callable[[int], int]) -> Any:
-    """Every whole number of a setting changed; words stay."""
+    """A setting with every whole number changed; words stay."""
     if isinstance(value, tuple):
         return tuple(grown(each, growth) for each in value)
     return growth(value) if type(value) is int else value
@@ -225,7 +225,7 @@ def stacked(variants: list[Variant]) -> Variant:
 
 
 def column(values: list[Any]) -> Any:
-    """Whole numbers that differ as a Column, in tuples entry by entry."""
+    """Different whole numbers as a Column; tuples entry by entry."""
     if all(value == values[0] for value in values):
         return values[0]
     if isinstance(values[0], tuple):
@@ -250,7 +250,7 @@ def figures_or_none(variant: Variant) -> tuple | None:
 
 
 def entry(value: Any, index: int) -> Any:
-    """One variant's figures out of those of a sweep."""
+    """One variant's figures among those of a sweep."""
     if isinstance(value, tuple):
         return tuple(entry(each, index) for each in value)
     return value[index] if isinstance(value, Column) else value

@@ -1,4 +1,4 @@
-"""The result of a verification: what was compared, and what differs."""
+"""The result of a verification: the comparisons and the differences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = 20  # differences that are shown
 
 
 def shown(figure: Any) -> str:
-    """A figure for reading: numbers with their thousands apart, sizes joined."""
+    """A figure as text: numbers with separated thousands, sizes joined."""
     if isinstance(figure, int):
         return f"{figure:,}"
     if isinstance(figure, tuple):
@@ -31,7 +31,7 @@ HEADINGS = (
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison: the count's figure, and what JAX gave. `note` says what must be known to read it."""
+    """One comparison: the counted figure and that of JAX. A `note` explains it in place of a row of the table."""
 
     name: str
     expected: Any
@@ -42,7 +42,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Difference:
-    """Something of one layer that is not as it was counted. `layer` is its path."""
+    """Something of one layer that is not as counted. `layer` is its path."""
 
     layer: str
     what: str
@@ -55,9 +55,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Verification(Shown):
-    """A network's count beside the network itself in JAX. `str()` is a table.
+    """A network's count compared with the network in JAX. `str()` is a table.
 
-    `abstract` says that it was traced only, with nothing allocated; `remark` why.
+    If `abstract`, it was only traced and nothing was allocated; `remark` says why.
     """
 
     name: str
@@ -74,13 +74,13 @@ class Verification(Shown):
 
     @property
     def verdict(self) -> str:
-        """Whether all agrees, in a line."""
+        """Whether all figures agree, in one line."""
         failed = sum(not check.ok for check in self.checks)
         verdict = "all figures agree" if self.ok else f"{failed} of {len(self.checks)} checks failed"
         return f"{printable(self.name)}: {verdict} ({self.seconds:.1f} s)"
 
     def sheet(self) -> Sheet:
-        """A line for each comparison, what must be known to read it, and the first differences."""
+        """A line for each comparison, the notes, and the first differences."""
         rows = [(check.name, check.expected, check.found, check.ok) for check in self.checks if not check.note]
         below = [line for check in self.checks if check.note for line in f"{check.name}: {check.note}".splitlines()]
         below += [self.remark] if self.remark else []
@@ -90,7 +90,7 @@ class Verification(Shown):
         return Sheet("", HEADINGS, rows, (), [*below, self.verdict], self.to_dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that was compared as plain values, ready for JSON."""
+        """All comparisons as plain values, ready for JSON."""
         return {
             "schema": SCHEMA,
             "name": self.name,
@@ -121,5 +121,5 @@ class Verification(Shown):
 
 
 def plain(figure: Any) -> Any:
-    """A figure as JSON has it: a number, or sizes, or a text."""
+    """A figure as JSON holds it: a number, a list of sizes, or text."""
     return list(figure) if isinstance(figure, tuple) else figure if isinstance(figure, int) else str(figure)

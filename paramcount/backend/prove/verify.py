@@ -1,9 +1,8 @@
-"""Proving a count: the same network is built in JAX, traced, and run once, and every figure is compared."""
+"""Proving a count: the network is built in JAX, traced, and run once, and every figure is compared."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,7 @@ from paramcount.backend.prove.verification import Check, Difference, Verificatio
 from paramcount.backend.run.evaluate import LayerError, evaluate
 from paramcount.backend.run.initialize import Tensors, initialize, shapes, tensors
 from paramcount.backend.run.inputs import input_shapes, random_inputs
-from paramcount.backend.trace.walker import UncountedError, by_scope, in_bounds_macs, used_inputs
+from paramcount.backend.trace.walker import UncountedError, by_leaf, in_bounds_macs, leaf_number, used_inputs
 from paramcount.cost.count import count
 from paramcount.cost.memory import memory_of
 from paramcount.cost.report import Report
@@ -27,8 +26,8 @@ from paramcount.graph.network import Network
 from paramcount.graph.tree import Leaf, leaves
 from paramcount.numbers.units import binary
 
-LARGEST = 4 * 2**30  # bytes that a network may take while it is run; beyond, it is traced only
-FAST_COMPILE = {"xla_backend_optimization_level": 0}  # it runs once: half the time to compile, a little more to run
+LARGEST = 4 * 2**30  # bytes that a network may take when it is run; beyond, it is only traced
+FAST_COMPILE = {"xla_backend_optimization_level": 0}  # it runs once: compiling takes half the time, running a bit more
 ROLES = {"weights": ("weight", "table"), "biases": ("bias",), "norms": ("norm",), "buffers": ("buffer",)}
 
 
@@ -42,9 +41,9 @@ def verify(
 ) -> Verification:
     """Compare a network's count with the network in JAX, layer by layer and in total.
 
-    Its tensors are initialized, one example is traced and run. With `abstract`, or where memory would not do,
-    it is traced only and nothing is allocated. With `train`, the gradient of a loss is traced too, with what `freeze`
-    matches frozen (see `count`). Raises ParamcountError where the network cannot be counted.
+    Its tensors are initialized, and one example is traced and run. With `abstract`, or if memory would not suffice, it
+    is only traced and nothing is allocated. With `train`, the gradient of a loss is traced too, without the rows that
+    `freeze` matches (see `count`). Raises ParamcountError if the network cannot be counted.
 
     >>> from paramcount.layers.dense import Dense
     >>> verify(Network([Dense(512, activation="relu"), Dense(10)], input=784)).ok
@@ -56,7 +55,7 @@ def verify(
 
 
 class Verifier:
-    """One verification: the count, the leaves, and what has been compared so far."""
+    """One verification: the count, the leaves, and the comparisons so far."""
 
     def __init__(self, network: Network, seed: int) -> None:
         self.began = perf_counter()
@@ -97,7 +96,7 @@ class Verifier:
         return Verification(self.network.name, checks, differences, abstract, remark, seconds)
 
     def with_training(self, verification: Verification, freeze: Sequence[str]) -> Verification:
-        """The same, and the MACs of a step of training."""
+        """The verification with the MACs of a training step added."""
         from paramcount.backend.prove.verify_training import compare_training
 
         checks, differences = compare_training(self.network, freeze)
@@ -115,7 +114,7 @@ class Verifier:
         self.differences.append(Difference(layer, what, expected, found))
 
     def tensors(self, trees: tuple[Tensors, Tensors]) -> None:
-        """Every array's size against the declared, and their totals against the count."""
+        """Every array's shape against the declared one, and the totals against the count."""
         agree, wanted = 0, 0
         sizes: Counter[str] = Counter()
         for path, declared in tensors(self.graph).items():
@@ -135,7 +134,7 @@ class Verifier:
             self.compare(name, getattr(self.report, name), sum(sizes[role] for role in roles))
 
     def trace(self, trees: tuple[Tensors, Tensors]) -> Any:
-        """One example through the whole network, as JAX traces it; None where a layer fails, which is a difference."""
+        """The whole network on one example, as JAX traces it; None if a layer fails, which is a difference."""
 
         def watch(number: int, leaf: Leaf, results: tuple[Any, ...]) -> None:
             self.results[number] = tuple(result.shape for result in results)
@@ -169,12 +168,12 @@ class Verifier:
         return sum(not leaf.node.training_only for leaf in self.leaves)
 
     def work(self, jaxpr: Any) -> None:
-        """Every leaf's multiply-accumulates, in closed form and in the traced program."""
+        """Every leaf's multiply-accumulates, as counted and in the traced program."""
         try:
-            scopes = by_scope(jaxpr)
+            scopes = by_leaf(jaxpr)
         except UncountedError as error:
-            number = re.findall(r"§(\d+)", error.scope)
-            path = self.leaves[int(number[-1])].path if number else self.network.name
+            number = leaf_number(error.scope)
+            path = self.network.name if number is None else self.leaves[number].path
             self.differ(path, "MACs", "known operations", error.message)
             self.compare("MACs", self.report.macs, "not countable")
             return
@@ -194,7 +193,7 @@ class Verifier:
         self.compare("MACs", self.report.macs, sum(scopes.values()))
 
     def usage(self, jaxpr: Any, trees: tuple[Tensors, Tensors]) -> None:
-        """Every parameter and buffer reaches an output; what only exists in training, one of the graph for training."""
+        """Every parameter and buffer reaches an output, of the graph for training if parts exist only there."""
         only_training = any(leaf.node.training_only for leaf in self.leaves)
         used = self.training_usage() if only_training else used_inputs(jaxpr)
         for what, tree in zip(("used parameters", "used buffers"), trees, strict=True):
@@ -211,7 +210,7 @@ class Verifier:
         graph = self.network.graph(training=True)
 
         def forward(params: Tensors, buffers: Tensors, inputs: dict[str, Any]) -> dict[str, Any]:
-            return evaluate(graph, params, buffers, inputs)[0]  # not in training's mode, which reads no buffers
+            return evaluate(graph, params, buffers, inputs)[0]  # in inference mode, since training reads no buffers
 
         try:
             return used_inputs(jax.make_jaxpr(forward)(*shapes(graph), input_shapes(graph)))
@@ -220,7 +219,7 @@ class Verifier:
             return []
 
     def run(self, compiled: Any, trees: tuple[Tensors, Tensors]) -> None:
-        """The outputs on random input: their sizes, and whether they are finite."""
+        """The outputs on random inputs: their shapes, and whether they are finite."""
         outputs = jax.device_get(compiled(*trees, random_inputs(self.graph, self.leaves, self.seed)))
         for label, value in self.graph.outputs.items():
             found = outputs[label]
@@ -231,7 +230,7 @@ class Verifier:
                 self.differ(label, "its values on random input", "finite", "not finite")
 
     def compare_xla(self, jaxpr: Any, lowered: Any) -> None:
-        """XLA's own cost, which is shown for comparison and never fails."""
+        """XLA's own cost analysis, which is shown for comparison and never fails."""
         cost = lowered.cost_analysis()
         flops = cost.get("flops") if isinstance(cost, dict) else None
         if flops is None:
@@ -248,25 +247,25 @@ class Verifier:
 
 
 def times(leaf: Leaf) -> int:
-    """How often a leaf's declared work is done: for each piece, each step, and each expert of a token."""
+    """How many times a leaf's declared work is done: for each piece, each step, and each expert of a token."""
     return prod(body.times for body in leaf.bodies)
 
 
 def of_all_tokens(leaf: Leaf, found: tuple[int, ...], expected: tuple[int, ...]) -> tuple[int, ...]:
-    """A result's sizes; an expert's body runs on one token, and is declared on all."""
+    """A result's sizes for all tokens; an expert's body runs on one token, but is declared for all."""
     alone = leaf.bodies and leaf.bodies[-1].copies is not None and found != expected and found[:1] == (1,)
     return (*expected[:1], *found[1:]) if alone else found
 
 
 def needed(network: Network) -> int:
-    """Roughly the bytes that running a network takes here, its tensors twice: they are drawn in NumPy first."""
+    """Roughly the bytes that running a network takes; its tensors count twice, since NumPy draws them first."""
     memory = memory_of(network)
     return memory.total + memory.params + memory.buffers
 
 
 def available(most: int = LARGEST) -> int:
-    """How many bytes a run may take on this machine: half of its memory, and no more than `most`."""
+    """How many bytes a run may take on this machine: half of its memory, and at most `most`."""
     try:
         return min(most, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
-    except (AttributeError, ValueError, OSError):  # no such figure on this system
+    except (AttributeError, ValueError, OSError):  # this system does not say
         return LARGEST

@@ -1,8 +1,7 @@
-"""Proving the cost of training: one example's loss and its gradient, traced, against the count of every layer."""
+"""Proving the cost of training: the loss of one example and its gradient are traced and compared with the count."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from math import prod
@@ -16,7 +15,7 @@ from paramcount.backend.run.context import Context
 from paramcount.backend.run.evaluate import LayerError, evaluate
 from paramcount.backend.run.initialize import Tensors, merged, shapes, split
 from paramcount.backend.run.inputs import input_shapes
-from paramcount.backend.trace.walker import UncountedError, walk
+from paramcount.backend.trace.walker import UncountedError, leaf_number, walk
 from paramcount.cost.backward import gradient, unrolled
 from paramcount.cost.count import count
 from paramcount.graph.freeze import training_graph
@@ -25,9 +24,9 @@ from paramcount.graph.tree import Graph, Leaf, leaves
 
 
 def compare_training(network: Network, freeze: Sequence[str] = ()) -> tuple[list[Check], list[Difference]]:
-    """Compare the MACs of a step of training with those of the traced program: every leaf's, forward and backward.
+    """Compare the MACs of a training step with those of the traced program, forward and backward, leaf by leaf.
 
-    Raises ParamcountError where the network cannot be counted.
+    Raises ParamcountError if the network cannot be counted.
     """
     report = count(network, train=True, freeze=freeze)
     graph = training_graph(network, freeze)
@@ -58,19 +57,19 @@ def compare_training(network: Network, freeze: Sequence[str] = ()) -> tuple[list
         checks.append(Check(f"{name} by layer", len(every), len(every) - len(wrong), not wrong))
         checks.append(Check(name, total, sum(found.values()), total == sum(found.values())))
     if moved:
-        note = "the same in every step, so JAX computes them once, before the loop: " + ", ".join(moved)
+        note = "equal in every step, so JAX computes them once, before the loop: " + ", ".join(moved)
         checks.append(Check("scan", len(moved), len(moved), True, note))
     return checks, differences
 
 
 def before_the_steps(leaf: Leaf, macs: int, found: int) -> int:
-    """A leaf's forward MACs as JAX differentiates a scan: what does not change from step to step is done once."""
+    """A leaf's forward MACs in a differentiated scan, where JAX computes what is equal in every step only once."""
     counts = [body.times for body in leaf.bodies if body.sequential]
     return next((found for outer in range(len(counts)) if found * prod(counts[outer:]) == macs), macs)
 
 
 def traced_macs(graph: Graph) -> tuple[Counter[int | None], Counter[int | None]]:
-    """The MACs under each leaf's scope in the traced gradient, forward and backward; None is for those under none."""
+    """The MACs of each leaf in the traced gradient, forward and backward; None is for those outside of all leaves."""
     params, buffers = shapes(graph)
     trained, kept = split(graph, params)
 
@@ -81,12 +80,11 @@ def traced_macs(graph: Graph) -> tuple[Counter[int | None], Counter[int | None]]
 
     step = jax.value_and_grad(loss, has_aux=True)
     sides: tuple[Counter, Counter] = Counter(), Counter()
-    for tally in walk(jax.make_jaxpr(step)(trained, kept, buffers, input_shapes(graph))):
-        found = re.findall(r"§(\d+)", tally.scope)
-        sides["transpose(" in tally.scope][int(found[-1]) if found else None] += tally.macs
+    for operation in walk(jax.make_jaxpr(step)(trained, kept, buffers, input_shapes(graph))):
+        sides["transpose(" in operation.scope][leaf_number(operation.scope)] += operation.macs
     return sides
 
 
 def cross_entropy(output: Any) -> Any:
-    """Softmax cross entropy over the last axis, whose first class is the right one everywhere."""
+    """The softmax cross entropy over the last axis, with the first class as the target."""
     return -jnp.sum(jax.nn.log_softmax(jnp.atleast_1d(output))[..., 0])

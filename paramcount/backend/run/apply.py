@@ -1,4 +1,4 @@
-"""Applying a network to arrays in JAX: what goes in and what comes out, checked against its shapes."""
+"""Applying a network to arrays in JAX: its inputs and tensors, checked against the declared shapes."""
 
 from __future__ import annotations
 

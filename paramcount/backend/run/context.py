@@ -1,4 +1,4 @@
-"""What a layer's forward computation gets from the run it is part of: the mode, keys, batch means, updates."""
+"""What a layer's forward computation gets from the run that it is part of: the mode, keys, batch means, updates."""
 
 from __future__ import annotations
 

@@ -19,12 +19,12 @@ Scope = Callable[[int, Leaf], str]
 
 
 def numbered(number: int, leaf: Leaf) -> str:
-    """The scope that tells a leaf from all others."""
+    """A scope that identifies the leaf, for the walk over the traced program."""
     return f"§{number}"
 
 
 def by_path(number: int, leaf: Leaf) -> str:
-    """The scope that a reader knows, the row's path."""
+    """A scope for readers: the path of the leaf's row."""
     return leaf.path
 
 
@@ -48,9 +48,9 @@ def evaluate(
 ) -> tuple[dict[str, Any], Tensors]:
     """The outputs of one example by label, and the buffers afterwards, which training changes.
 
-    `inputs` are arrays by name. Every leaf runs in a `scope` of JAX: `§n`, n being its number in `tree.leaves`.
-    `watch` is called with the number, the leaf and its results whenever one is traced. Raises LayerError where a layer
-    fails. A batch norm's new statistics are kept, but for those inside `scan` and `moe`.
+    `inputs` are arrays by name. Every leaf runs in a `scope` of JAX, by default `§n`, where n is its number in
+    `tree.leaves`. `watch` is called with the number, the leaf and its results whenever a leaf is traced. Raises
+    LayerError if a layer fails. The new statistics of batch norms are kept, except for those inside `scan` and `moe`.
 
     >>> from jax import numpy as jnp
     >>> from paramcount.backend.run.initialize import initialize
@@ -68,9 +68,9 @@ def evaluate(
 
 
 def batched(graph: Graph, train: bool = False) -> Callable[..., tuple[dict[str, Any], Tensors]]:
-    """The same on a batch: a function of params, buffers, inputs with a leading axis, and in training a key.
+    """The same for a batch: a function of params, buffers, inputs with a leading axis, and in training a key.
 
-    Batch norms use the whole batch's statistics, on however many devices it lies.
+    Batch norms use the statistics of the whole batch, even if it is spread over several devices.
     """
 
     def run(params: Tensors, buffers: Tensors, inputs: Mapping[str, Any], key: Any = None) -> tuple:
@@ -82,7 +82,7 @@ def batched(graph: Graph, train: bool = False) -> Callable[..., tuple[dict[str, 
 
 
 class Run:
-    """One evaluation of a tree, or of one body in it: the arrays at hand, and which leaf comes next."""
+    """One evaluation of a tree, or of one body in it: the arrays so far, and the number of the next leaf."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Run:
                     self.elements(element.children)
 
     def node(self, node: Node) -> None:
-        while self.leaves[self.number].node is not node:  # past those that only run in training
+        while self.leaves[self.number].node is not node:  # skips leaves that only run in training
             self.number += 1
         leaf = self.leaves[self.number]
         tensors = self.params.get(leaf.owner, {}) | self.buffers.get(leaf.owner, {})
@@ -153,7 +153,7 @@ class Run:
         self.values.update((value, result) for value, result in zip(loop.results, results, strict=True) if value)
 
     def body(self, body: Body) -> None:
-        """All runs of a body, as its form makes them of `once`."""
+        """All runs of a body: its form calls `once` for each."""
         self.after = self.number
         body.form.forward(body, self)
         self.number = self.after
@@ -166,10 +166,10 @@ class Run:
         params: Tensors | None = None,
         buffers: Tensors | None = None,
     ) -> tuple[Any, ...]:
-        """One run of a body, on the values given inside: its result, the buffers, and what is carried on.
+        """One run of a body on the given values of its inside: its result, the buffers, and what it carries on.
 
-        It reads the values around it too, and begins at the same leaf each time it is traced. `params` and `buffers`
-        stand in the place of those of the same paths.
+        It also reads the values around it, and begins at the same leaf whenever it is traced. `params` and `buffers`
+        replace those of the same paths.
         """
         values = self.values | given
         tensors = self.params | (params or {}), self.buffers | (buffers or {})
@@ -179,7 +179,7 @@ class Run:
         return run.values[body.result], run.buffers, *(run.values[carry.next] for carry in body.carries)
 
     def stacks(self, body: Body) -> tuple[Tensors, Tensors]:
-        """The parameters and the buffers that the leaves of a body have, those that are tied too."""
+        """The parameters and the buffers of the leaves of a body, including tied ones."""
         ahead = dropwhile(lambda leaf: body not in leaf.bodies, islice(self.leaves, self.number, None))
         inside = takewhile(lambda leaf: body in leaf.bodies, ahead)
         owners = {path for leaf in inside for path in (leaf.owner, leaf.tied)}

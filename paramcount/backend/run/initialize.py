@@ -1,4 +1,4 @@
-"""The tensors of a network: which there are, their first values, and their shapes alone."""
+"""The tensors of a network: their declarations, their initial values, or only their shapes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Tensors = dict[str, dict[str, Any]]  # the path of the leaf that owns them -> by
 
 
 class Tensor(NamedTuple):
-    """One tensor of a network: as its layer declares it, stacked where each of several experts has its own."""
+    """One tensor of a network: as its layer declares it, stacked if each of several experts has its own."""
 
     param: Param
     copies: tuple[int, ...]
@@ -33,7 +33,7 @@ class Tensor(NamedTuple):
 
 
 def tensors(graph: Graph) -> dict[str, dict[str, Tensor]]:
-    """Every tensor once, under the path of the leaf that owns it; shared and tied ones stand once."""
+    """Every tensor once, under the path of the leaf that owns it, also if it is shared or tied."""
     found: dict[str, dict[str, Tensor]] = {}
     for leaf in leaves(graph):
         declared = leaf.node.params() if leaf.owner not in found else {}
@@ -44,11 +44,10 @@ def tensors(graph: Graph) -> dict[str, dict[str, Tensor]]:
 
 
 def initialize(graph: Graph, seed: int = 0) -> tuple[Tensors, Tensors]:
-    """The first values of a network's parameters and, apart from them, of its buffers, as float32 arrays in JAX.
+    """The initial values of a network's parameters and, separately, of its buffers, as float32 arrays in JAX.
 
-    Each tensor depends on the seed, its path and its name alone, so a network has the same values whether or not
-    equal iterations of a loop are folded, and whatever else it holds. Raises ArgumentError for a seed that is no
-    whole number from 0 to 2^63 - 1.
+    Each tensor depends only on the seed, its path and its name, so its values do not depend on the folding of loops,
+    nor on the rest of the network. Raises ArgumentError unless the seed is a whole number from 0 to 2^63 - 1.
 
     >>> from paramcount.graph.network import Network
     >>> from paramcount.layers.dense import Dense
@@ -57,17 +56,17 @@ def initialize(graph: Graph, seed: int = 0) -> tuple[Tensors, Tensors]:
     ((784, 10), {})
     """
     if not isinstance(seed, (int, numpy.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**63:
-        raise ArgumentError(f"the seed is a whole number from 0 to 2^63 - 1, not {quote(seed)}", argument="seed")
+        raise ArgumentError(f"the seed must be a whole number from 0 to 2^63 - 1, not {quote(seed)}", argument="seed")
     return jax.device_put(arranged(graph, lambda path, name, tensor: values(tensor, seed, f"{path}/{name}")))
 
 
 def shapes(graph: Graph) -> tuple[Tensors, Tensors]:
-    """The same two trees of shapes, for tracing; nothing is allocated."""
+    """The same two trees, of shapes for tracing; nothing is allocated."""
     return arranged(graph, lambda path, name, tensor: jax.ShapeDtypeStruct(tensor.shape, numpy.float32))
 
 
 def arranged(graph: Graph, make: Callable[[str, str, Tensor], Any]) -> tuple[Tensors, Tensors]:
-    """What is made of each tensor, parameters and buffers apart."""
+    """What `make` returns for each tensor, parameters and buffers separately."""
     params: Tensors = {}
     buffers: Tensors = {}
     for path, declared in tensors(graph).items():
@@ -77,7 +76,7 @@ def arranged(graph: Graph, make: Callable[[str, str, Tensor], Any]) -> tuple[Ten
 
 
 def values(tensor: Tensor, seed: int, place: str) -> numpy.ndarray:
-    """A tensor's first values; `place` tells its random numbers from those of all others."""
+    """A tensor's initial values; its random numbers depend on the seed and on `place`, which is unique."""
     init = tensor.param.init
     if init in ("zeros", "ones"):
         return numpy.full(tensor.shape, init == "ones", numpy.float32)

@@ -1,4 +1,4 @@
-"""What goes into a network in JAX: arrays of its inputs' shapes, abstract ones and random ones."""
+"""The inputs of a network in JAX: abstract or random arrays of their shapes, and checks of tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paramcount.layers.layer import Shape
 
 
 def abstract(shape: Shape) -> jax.ShapeDtypeStruct:
-    """An array of a shape, for tracing: whole numbers for tokens, else float32.
+    """An array of a shape, for tracing: int32 for tokens, otherwise float32.
 
     >>> abstract(Shape((128,), "tokens"))
     ShapeDtypeStruct(shape=(128,), dtype=int32)
@@ -29,7 +29,7 @@ def input_shapes(graph: Graph) -> dict[str, jax.ShapeDtypeStruct]:
 
 
 class Tokens(NamedTuple):
-    """An input whose tokens are looked up in a table of so many rows; `path` is that of the table."""
+    """The lookup of an input's tokens in a table with `rows` rows; `path` is the table's."""
 
     name: str
     path: str
@@ -37,7 +37,7 @@ class Tokens(NamedTuple):
 
 
 def tokens_of(graph: Graph) -> list[Tokens]:
-    """The look-ups of a network's inputs as they arrive."""
+    """The inputs of a network that are looked up in tables."""
     found = []
     for leaf in leaves(graph):
         rows = leaf.node.layer.vocabulary
@@ -48,7 +48,7 @@ def tokens_of(graph: Graph) -> list[Tokens]:
 
 
 def check_tokens(lookups: list[Tokens], x: Any) -> None:
-    """Raises ArgumentError where tokens have no row in their table; `x` are the inputs by name, or the only one."""
+    """Raises ArgumentError for tokens without a row in their table; `x` holds the inputs by name, or the only one."""
     for name, path, rows in lookups:
         tokens = x.get(name) if isinstance(x, Mapping) else x
         if tokens is None or isinstance(tokens, Tracer):
@@ -57,11 +57,11 @@ def check_tokens(lookups: list[Tokens], x: Any) -> None:
         wrong = values[(values < 0) | (values >= rows)]
         if wrong.size:
             message = f"{quote(name)} holds the token `{wrong[0]}`, and {quote(path)} has rows for 0 to {rows - 1}"
-            raise ArgumentError(message, "give the network a larger vocabulary, or unknown tokens a number below it")
+            raise ArgumentError(message, "use a larger vocabulary, or replace unknown tokens by one within it")
 
 
 def random_inputs(graph: Graph, leaves: list[Leaf], seed: int) -> dict[str, numpy.ndarray]:
-    """Normal numbers; tokens below the vocabulary of the embedding that takes them, else below 2."""
+    """Normal numbers; tokens are below the vocabulary of the embedding that reads them, or else below 2."""
     generator = numpy.random.default_rng(seed)
     made = {}
     for name, value in graph.inputs.items():

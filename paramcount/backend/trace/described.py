@@ -1,4 +1,4 @@
-"""How the command line describes a function and its arguments: `module:function` and `float32[8,224,224,3]`."""
+"""A function and its arguments as the command line describes them: `module:function`, `float32[8,224,224,3]`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import jax
 from jax import numpy as jnp
 
 from paramcount.errors import ArgumentError, ParamcountError, quote
-from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.errors.suggest import did_you_mean, nearest, unknown
 from paramcount.numbers.units import SHORT
 
 ARRAY = re.compile(r"\s*([A-Za-z]\w*)\s*\[([\d\s,]*)\]\s*")
@@ -35,9 +35,9 @@ def argument(text: str) -> Any:
     plain = text.strip().lower()
     if plain in ("true", "false", "none"):
         return {"true": True, "false": False, "none": None}[plain]
-    for number in (int, float):
+    for kind in (int, float):
         try:
-            return number(plain)
+            return kind(plain)
         except ValueError:
             continue
     match = ARRAY.fullmatch(text)
@@ -61,8 +61,7 @@ def dtype(name: str) -> Any:
     known = [
         each for each in dir(jnp) if each.startswith(NUMBERS) and isinstance(getattr(jnp, each), type(jnp.float32))
     ]
-    hint = did_you_mean(nearest(name, known), "float32, bfloat16, int32, ...")
-    raise ArgumentError(f"unknown dtype {quote(name)}", hint=hint, argument="args")
+    raise unknown("dtype", name, known, "float32, bfloat16, int32, ...", argument="args")
 
 
 def function(text: str) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from paramcount.backend.trace.primitives import ELEMENTWISE, FREE, MOVES
 from paramcount.backend.trace.products import Rule
 from paramcount.backend.trace.scopes import Stacks, standing
-from paramcount.backend.trace.walker import NO_RULE, Place, Tally, Walker
+from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker
 from paramcount.errors import ArgumentError, quote
 
 Owners = dict[Any, Any]  # by variable
@@ -20,8 +20,8 @@ Owners = dict[Any, Any]  # by variable
 class Following(Walker):
     """A walk with owners: `reads` maps each owner to the name stacks of its first readers.
 
-    `trips` is the number of iterations of loops: a number, `unknown`, or either by scope. With `strict`, an operation
-    without a rule is an error, otherwise a marked tally.
+    `trips` is the number of iterations of `while` loops: a number, `unknown`, or either by scope. With `strict`, an
+    operation without a rule is an error, otherwise it is marked as uncounted.
     """
 
     def __init__(self, trips: int | str | dict[str, Any] | None = None, strict: bool = True) -> None:
@@ -83,8 +83,8 @@ class Following(Walker):
         if owner is None:
             owner = next((found for each in eqn.outvars if (found := lookup(self.wanted, each)) is not None), None)
         stacks, times = place.inside(eqn).stacks, place.times
-        tally = Tally(stacks, eqn.primitive.name, macs * times, times, elementwise * times, eqn, owner, **more)
-        self.tallies.append(tally)
+        operation = Operation(stacks, eqn.primitive.name, macs * times, times, elementwise * times, eqn, owner, **more)
+        self.operations.append(operation)
 
     def note(self, eqn: Any, place: Place, text: str, uncounted: bool = False) -> None:
         self.add(eqn, place, note=text, uncounted=uncounted)

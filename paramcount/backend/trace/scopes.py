@@ -1,4 +1,4 @@
-"""What JAX's name stacks say: the path of scopes that an operation is in, and the pass that it belongs to.
+"""What JAX's name stacks say: the path of scopes that an operation is in, and its phase, forward or backward.
 
 A call's inner program has stacks relative to the call, so an operation has a chain of them, outermost first. Each
 consists of scopes, which users and libraries name, and of transformations: `jvp`, `transpose`, `vmap`.
@@ -24,7 +24,7 @@ class Standing(NamedTuple):
 
 
 def standing(stacks: Stacks) -> Standing:
-    """Where an operation is, and in which pass.
+    """The path of an operation, and its phase.
 
     >>> import jax
     >>> def f(x):

@@ -1,4 +1,4 @@
-"""From the tallies of a walk to a report: where each operation and each parameter stands, by JAX's scopes."""
+"""From the operations of a walk to a report: which scope of JAX each operation and each parameter belongs to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from paramcount.backend.trace.parameters import Parameter
 from paramcount.backend.trace.scopes import Stacks, standing
-from paramcount.backend.trace.walker import Tally
+from paramcount.backend.trace.walker import Operation
 from paramcount.cost.tally import Path, Tallies
 from paramcount.cost.traced import Trace
 from paramcount.layers.layer import Shape
@@ -17,27 +17,27 @@ EQUINOX = "eqx."  # its layers' scopes are class names, the same for all layers 
 
 
 class Statement:
-    """The tallies by path, and the report made of them. `parameters` is None where none are named."""
+    """The tallies of all scopes, and the report made of them. `parameters` is None if none are given."""
 
     def __init__(
-        self, tallies: list[Tally], reads: dict[Parameter, Stacks], parameters: list[Parameter] | None
+        self, operations: list[Operation], reads: dict[Parameter, Stacks], parameters: list[Parameter] | None
     ) -> None:
-        self.found = Tallies(named=parameters is not None)
+        self.tallies = Tallies(named=parameters is not None)
         self.uncounted: list[str] = []
-        placed = [(tally, *place(tally.stacks, tally.owner)) for tally in tallies]
+        placed = [(each, *place(each.stacks, each.owner)) for each in operations]
         self.forward = {path[:end] for _, path, phase in placed if phase == "forward" for end in range(len(path) + 1)}
-        for tally, path, phase in placed:
+        for each, path, phase in placed:
             path = self.known(path)
-            if tally.uncounted:
-                path = (*path, tally.primitive)
-                self.uncounted.append(f"{'/'.join(path)}: {tally.note.removeprefix('uncounted: ')}")
-            self.found.cell(path).work(
-                phase, tally.primitive, tally.macs, tally.elementwise, tally.times, shape_of(tally), tally.note
+            if each.uncounted:
+                path = (*path, each.primitive)
+                self.uncounted.append(f"{'/'.join(path)}: {each.note.removeprefix('uncounted: ')}")
+            self.tallies.at(path).work(
+                phase, each.primitive, each.macs, each.elementwise, each.times, shape_of(each), each.note
             )
         for parameter in parameters or ():
             stacks = reads.get(parameter)
             path = parameter.module if stacks is None else self.known(place(stacks, parameter)[0])
-            self.found.cell(path).parameter(parameter.role, parameter.size, bits(parameter.dtype))
+            self.tallies.at(path).parameter(parameter.role, parameter.size, bits(parameter.dtype))
 
     def known(self, path: Path) -> Path:
         """The path of the forward pass: JAX repeats a scope around a loop's body in the backward pass."""
@@ -47,19 +47,19 @@ class Statement:
         return shorter if shorter in self.forward else path
 
     def trace(self, name: str) -> Trace:
-        return self.found.trace(name, tuple(self.uncounted))
+        return self.tallies.trace(name, tuple(self.uncounted))
 
 
 def place(stacks: Stacks, owner: Parameter | None) -> tuple[Path, str]:
-    """The path of a row and the phase; if scopes do not distinguish layers, their parameters do."""
+    """The path of an operation's row, and its phase; layers that scopes do not tell apart, their parameters do."""
     path, phase = standing(stacks)
     if owner and owner.module and (not path or path[-1].startswith(EQUINOX)):
         path = (*(name for name in path if not name.startswith(EQUINOX)), *owner.module)
     return path, phase
 
 
-def shape_of(tally: Tally) -> Shape | None:
-    variables = getattr(tally.equation, "outvars", ())
+def shape_of(operation: Operation) -> Shape | None:
+    variables = getattr(operation.equation, "outvars", ())
     return Shape(tuple(getattr(variables[0].aval, "shape", ()))) if variables else None
 
 

@@ -60,7 +60,7 @@ def trace(
     walk.trace(jaxpr, inputs, parameters.constants, parameters.outputs(results))
     walk.check_trips()
     named = None if params is None else parameters.counted
-    return Statement(walk.tallies, walk.reads, named).trace(name_of(function))
+    return Statement(walk.operations, walk.reads, named).trace(name_of(function))
 
 
 def check_trips(trips: Any) -> None:

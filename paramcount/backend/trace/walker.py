@@ -24,8 +24,8 @@ UNKNOWN = "unknown"
 NO_RULE = "no rule says what {} costs"
 
 
-class Tally(NamedTuple):
-    """One operation, or several in one place: its name stacks, and its work over all the times it runs."""
+class Operation(NamedTuple):
+    """One operation of a program: its name stacks, and its work in all the `times` that it runs."""
 
     stacks: Stacks
     primitive: str
@@ -60,7 +60,7 @@ def count_macs(closed_jaxpr: Any) -> int:
     >>> count_macs(jax.make_jaxpr(jnp.matmul)(jnp.ones((25, 16)), jnp.ones((16, 9))))
     3600
     """
-    return sum(tally.macs for tally in walk(closed_jaxpr))
+    return sum(operation.macs for operation in walk(closed_jaxpr))
 
 
 def in_bounds_macs(closed_jaxpr: Any) -> int:
@@ -73,26 +73,32 @@ def in_bounds_macs(closed_jaxpr: Any) -> int:
     (128, 98)
     """
     rules = {**CONTRACTIONS, "conv_general_dilated": convolution_in_bounds}
-    return sum(tally.macs for tally in walk(closed_jaxpr, rules))
+    return sum(operation.macs for operation in walk(closed_jaxpr, rules))
 
 
-def by_scope(closed_jaxpr: Any, pattern: str = r"§(\d+)") -> dict[int | None, int]:
-    """The multiply-accumulates under each sentinel scope; None stands for those outside of any sentinel.
+def leaf_number(scope: str) -> int | None:
+    """The number of the leaf that a name stack belongs to, which runs in the scope `§n`; None outside of all leaves.
 
-    They belong to the innermost sentinel, also under vmap, jvp and transpose; the pattern's group is its number.
+    >>> leaf_number("transpose(jvp(§2))/while/§17"), leaf_number("jvp(loss)")
+    (17, None)
+    """
+    found = re.findall(r"§(\d+)", scope)
+    return int(found[-1]) if found else None
+
+
+def by_leaf(closed_jaxpr: Any) -> dict[int | None, int]:
+    """The multiply-accumulates of each leaf by its number; those outside of all leaves are under None.
 
     >>> import jax
     >>> def f(x):
     ...     with jax.named_scope("§17"):
     ...         return x @ x
-    >>> by_scope(jax.make_jaxpr(jax.vmap(f))(jax.numpy.ones((7, 3, 3))))
+    >>> by_leaf(jax.make_jaxpr(jax.vmap(f))(jax.numpy.ones((7, 3, 3))))
     {17: 189}
     """
-    find = re.compile(pattern).findall
     result: Counter[int | None] = Counter()
-    for tally in walk(closed_jaxpr):
-        found = find(tally.scope)
-        result[int(found[-1]) if found else None] += tally.macs
+    for operation in walk(closed_jaxpr):
+        result[leaf_number(operation.scope)] += operation.macs
     return dict(result)
 
 
@@ -106,11 +112,11 @@ def used_inputs(closed_jaxpr: Any) -> list[bool]:
     return alive(closed_jaxpr)[1]
 
 
-def walk(closed_jaxpr: Any, rules: Mapping[str, Rule] | None = None) -> list[Tally]:
+def walk(closed_jaxpr: Any, rules: Mapping[str, Rule] | None = None) -> list[Operation]:
     """Every contraction that an output depends on, in the program's order; raises UncountedError."""
     walker = Walker(rules)
     walker.program(alive(closed_jaxpr)[0], Place())
-    return walker.tallies
+    return walker.operations
 
 
 def alive(closed_jaxpr: Any) -> tuple[Any, list[bool]]:
@@ -134,7 +140,7 @@ class Place(NamedTuple):
 
 
 class Walker:
-    """One walk over a program and all those inside it, which collects a tally of each contraction.
+    """One walk over a program and all those inside it, which collects each contraction.
 
     `operands` and `results` are the variables of a call that correspond to the inner program's, for walks that
     follow values into it.
@@ -142,7 +148,7 @@ class Walker:
 
     def __init__(self, rules: Mapping[str, Rule] | None = None) -> None:
         self.rules = {**(CONTRACTIONS if rules is None else rules), **registered}
-        self.tallies: list[Tally] = []
+        self.operations: list[Operation] = []
 
     def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = ()) -> None:
         for eqn in jaxpr.eqns:
@@ -162,7 +168,8 @@ class Walker:
             self.uncounted(eqn, place)
 
     def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
-        self.tallies.append(Tally(place.inside(eqn).stacks, eqn.primitive.name, rule(eqn) * place.times, place.times))
+        stacks, times = place.inside(eqn).stacks, place.times
+        self.operations.append(Operation(stacks, eqn.primitive.name, rule(eqn) * times, times))
 
     def free(self, eqn: Any, place: Place) -> None:
         """An operation without a multiply-accumulate."""
@@ -177,11 +184,11 @@ class Walker:
         """The iterations of a `while`, if its scope gives them."""
         return named_trips(place.inside(eqn).stacks)
 
-    def collected(self, run: Callable[[], Any]) -> list[Tally]:
-        """The tallies of a part of the walk, kept separate."""
-        before, self.tallies = self.tallies, []
+    def collected(self, run: Callable[[], Any]) -> list[Operation]:
+        """The operations of a part of the walk, collected separately."""
+        before, self.operations = self.operations, []
         run()
-        found, self.tallies = self.tallies, before
+        found, self.operations = self.operations, before
         return found
 
 
@@ -198,27 +205,27 @@ def scan(walker: Walker, eqn: Any, place: Place) -> None:
 def largest_branch(walker: Walker, eqn: Any, place: Place) -> None:
     """The branch with the most MACs counts, and of those the one with the most elementwise operations."""
 
-    def found(branch: Any) -> list[Tally]:
+    def found(branch: Any) -> list[Operation]:
         inner = place.inside(eqn)
         return walker.collected(lambda: walker.program(opened(branch), inner, eqn.invars[1:], eqn.outvars))
 
     branches = [found(branch) for branch in eqn.params["branches"]]
-    macs = [sum(tally.macs for tally in tallies) for tallies in branches]
-    work = [(count, sum(tally.elementwise for tally in each)) for count, each in zip(macs, branches, strict=True)]
-    walker.tallies += branches[work.index(max(work))]
+    work = [(sum(each.macs for each in branch), sum(each.elementwise for each in branch)) for branch in branches]
+    walker.operations += branches[work.index(max(work))]
+    macs = [each for each, _ in work]
     if len(set(macs)) > 1:
         walker.note(eqn, place, f"largest of {len(macs)} branches: {', '.join(f'{each:,}' for each in macs)} MACs")
 
 
 def repeat_until(walker: Walker, eqn: Any, place: Place) -> None:
-    """The trips of the body, and the condition once more; if their number is not given, only loops without MACs."""
+    """The body in all its iterations, and the condition once more; without their number, only loops without MACs."""
     trips = walker.trips(eqn, place)
     cond, body = (opened(eqn.params[f"{part}_jaxpr"]) for part in ("cond", "body"))
     skipped, constants = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
     carried = eqn.invars[skipped + constants :]
     inner = place.inside(eqn)
 
-    def both(trips: int, tests: int) -> list[Tally]:
+    def both(trips: int, tests: int) -> list[Operation]:
         def run() -> None:
             walker.program(cond, inner.repeated(tests), [*eqn.invars[:skipped], *carried])
             walker.program(body, inner.repeated(trips), eqn.invars[skipped:], eqn.outvars)
@@ -226,22 +233,22 @@ def repeat_until(walker: Walker, eqn: Any, place: Place) -> None:
         return walker.collected(run)
 
     if isinstance(trips, int):
-        walker.tallies += both(trips, trips + 1)
+        walker.operations += both(trips, trips + 1)
         return
     found = both(1, 1)
-    contracting = [tally for tally in found if tally.macs or tally.uncounted]
+    contracting = [operation for operation in found if operation.macs or operation.uncounted]
     if not contracting:
-        if any(tally.elementwise for tally in found):
+        if any(operation.elementwise for operation in found):
             walker.note(eqn, place, "elementwise operations of a `while` are not counted")
         return
     if trips == UNKNOWN:
-        each = sum(tally.macs for tally in found)
+        each = sum(operation.macs for operation in found)
         walker.note(eqn, place, f"unknown trips of {each:,} MACs each", uncounted=True)
         return
     walker.uncounted(
         eqn,
         place,
-        "nothing says how often {} runs its " + contracting[0].primitive,
+        "nothing says how many times {} runs its " + contracting[0].primitive,
         "give `trips`, put it into jax.named_scope('trips=10'), or use `lax.scan`",
         contracting[0].scope,
     )

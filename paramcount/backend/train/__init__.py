@@ -1,1 +1,1 @@
-"""Training a network that was counted: losses, metrics, data, checkpoints, the loop."""
+"""Training a network: the loop over epochs, its steps, devices, checkpoints, and the result."""

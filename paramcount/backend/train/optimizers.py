@@ -7,10 +7,11 @@ from typing import Any
 
 from paramcount.cost.optimizers import OPTIMIZERS
 from paramcount.errors import ArgumentError, needs, quote
+from paramcount.errors.suggest import unknown
 
 
 def optimizer(given: Any, learning_rate: Any = None) -> Any:
-    """An optax transformation, from a name (`sgd`, `momentum` of 0.9, `adam`) and a learning rate, or itself.
+    """An optax transformation, from a name in OPTIMIZERS and a learning rate, or itself.
 
     The learning rate is a number or a schedule, by default 0.01. Raises ArgumentError for anything else, and for a
     learning rate given with a transformation, which already has one; MissingPackageError if optax is not installed.
@@ -23,15 +24,15 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
     if isinstance(given, str):
         if given not in OPTIMIZERS:
             hint = f"one of {', '.join(OPTIMIZERS)}; or, in Python, any optax transformation"
-            raise ArgumentError(f"unknown optimizer {quote(given)}", hint, argument="optimizer")
+            raise unknown("optimizer", given, OPTIMIZERS, hint, argument="optimizer")
         learning_rate = 0.01 if learning_rate is None else learning_rate
         if getattr(learning_rate, "shape", None) == ():  # a NumPy or JAX scalar
             learning_rate = learning_rate.item()
         if not (callable(learning_rate) or is_rate(learning_rate)):
             message = f"a learning rate must be a positive number or an optax schedule, not {quote(learning_rate)}"
             raise ArgumentError(message, argument="learning_rate")
-        _, _, maker, settings = OPTIMIZERS[given]
-        return getattr(optax, maker)(learning_rate, **settings)
+        chosen = OPTIMIZERS[given]
+        return getattr(optax, chosen.maker)(learning_rate, **chosen.settings)
     if not (hasattr(given, "init") and hasattr(given, "update")):
         hint = "give a name, or an optax transformation, e.g. optax.adamw(1e-3)"
         raise ArgumentError(f"{quote(repr(given))} is not an optimizer", hint, argument="optimizer")

@@ -10,8 +10,9 @@ from typing import Any
 import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from paramcount.backend.run.arrays import check_whole
 from paramcount.backend.train.step import length
-from paramcount.errors import ArgumentError, quote
+from paramcount.errors import ArgumentError
 
 
 class Devices:
@@ -24,9 +25,7 @@ class Devices:
     """
 
     def __init__(self, number: int) -> None:
-        if type(number) is not int or number < 1:
-            message = f"devices must be a whole number of at least 1, not {quote(number)}"
-            raise ArgumentError(message, argument="devices")
+        check_whole("devices", number, at_least=1)
         there, processes = jax.devices(), jax.process_count()
         if number % processes:
             hint = f"give a multiple of {processes}: each has the same number"

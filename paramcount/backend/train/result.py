@@ -14,7 +14,7 @@ from paramcount.render.shown import Shown
 
 
 class Epoch(NamedTuple):
-    """One pass over the data. `train` and `test` are scores after it, from 0 to 1; None without a metric or data.
+    """One epoch of training. `train` and `test` are scores after it, from 0 to 1; None without a metric or data.
 
     `loss` is the mean over the examples as they were trained on; `seconds` is the time of training, without scoring.
     """
@@ -112,7 +112,7 @@ class Training(Shown):
         }
 
     def __str__(self) -> str:
-        lines = [f"{printable(self.name)}: {self.flops:,} FLOPs for an example's step of training"]
+        lines = [f"{printable(self.name)}: {self.flops:,} FLOPs per example in a training step"]
         if self.rate:
             share = f", {self.rate / self.peak:.0%} of a large matrix product's {flops(self.peak)}" if self.peak else ""
             lines.append(f"fastest epoch: {flops(self.rate)}{share}")

@@ -9,10 +9,10 @@ from time import perf_counter
 from typing import Any
 
 import jax
-import numpy
 
 from paramcount.backend.losses.losses import softmax_cross_entropy
 from paramcount.backend.metrics.metrics import accuracy
+from paramcount.backend.run.arrays import check_whole
 from paramcount.backend.train.optimizers import optimizer as optimizer_of
 from paramcount.backend.train.parallel import Devices
 from paramcount.backend.train.progress import Progress
@@ -54,10 +54,11 @@ def train(
 
     `loss(outputs, y)` is a number, or an array whose mean is taken; by default the softmax cross entropy of class
     numbers or dense labels, scored by accuracy. Another loss is scored by `metric(outputs, y)`, whose mean over the
-    batches, weighted by their examples, is the score. `test` are batches to score only. `optimizer` is a name (sgd,
-    momentum, adam) with a learning rate or a schedule (0.01), or any optax transformation, which has its own. `init`
-    gives initial values: arrays by path and name, or a function of path, name and shape, where None keeps the default
-    value. `transform(x)` makes the network's inputs, inside the compiled step. `freeze` is as in `count`.
+    batches, weighted by their examples, is the score. `test` are batches to score only. `optimizer` is a name in
+    `paramcount.cost.optimizers.OPTIMIZERS` with a learning rate or a schedule (0.01), or any optax transformation,
+    which has its own. `init` gives initial values: arrays by path and name, or a function of path, name and shape,
+    where None keeps the default value. `transform(x)` makes the network's inputs, inside the compiled step. `freeze` is
+    as in `count`.
 
     With `devices`, each batch is divided over that many. With `staleness` n, every gradient is taken at the parameters
     of n updates ago: a simulation of workers that train asynchronously. After each epoch everything is written to the
@@ -67,14 +68,15 @@ def train(
     Raises ArgumentError for wrong arguments, ShapeError for batches of other shapes, and CheckError if the loss is not
     finite any more. Needs optax; with a checkpoint, safetensors; with progress, tqdm.
 
-    >>> x = numpy.eye(4, dtype=numpy.float32)
+    >>> import numpy
     >>> from paramcount.layers.dense import Dense
+    >>> x = numpy.eye(4, dtype=numpy.float32)
     >>> result = train(Network([Dense(4)], input=4), [(x, numpy.arange(4))], epochs=20, learning_rate=1.0)
     >>> result.epochs[-1].train
     1.0
     """
-    whole("epochs", epochs, at_least=1)
-    whole("staleness", staleness, at_least=0)
+    check_whole("epochs", epochs, at_least=1)
+    check_whole("staleness", staleness, at_least=0)
     if resume and checkpoint is None:
         raise ArgumentError("there is nothing to resume", "name the checkpoint", argument="resume")
     if not isinstance(network, Network):
@@ -142,10 +144,3 @@ def check_functions(**functions: Any) -> None:
     for name, function in functions.items():
         if not callable(function) and (function is not None or name == "loss"):
             raise ArgumentError(f"`{name}` must be a function, not {quote(repr(function))}", argument=name)
-
-
-def whole(name: str, given: Any, at_least: int) -> None:
-    """Raises ArgumentError unless the argument is a whole number, and large enough."""
-    if not isinstance(given, (int, numpy.integer)) or isinstance(given, bool) or given < at_least:
-        message = f"{name} must be a whole number of at least {at_least}, not {quote(given)}"
-        raise ArgumentError(message, argument=name)

@@ -295,10 +295,10 @@ def test_without_shuffle_rows_stay_in_order():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"size": 0}, "the batch size must be a whole number of at least 1, not `0`"),
+        ({"size": 0}, "size must be a whole number of at least 1, not `0`"),
         ({"size": 2.5}, "not `2.5`"),
         ({"size": True}, "not `True`"),
-        ({"size": 4, "seed": -1}, "the seed must be a whole number of at least 0, not `-1`"),
+        ({"size": 4, "seed": -1}, "seed must be a whole number of at least 0, not `-1`"),
         ({"size": 11, "drop_last": True}, "10 examples do not fill a batch of 11"),
     ],
 )

@@ -107,9 +107,11 @@ def test_several_outputs_sequences_and_scalars():
 def test_what_does_not_fit_is_refused_before_it_is_compiled(monkeypatch):
     monkeypatch.setattr(measuring, "program_of", lambda *_: pytest.fail("compiled"))
     huge = pc.Network([pc.Dense(2**20)], input=2**20)
-    with pytest.raises(pc.ArgumentError, match=r"a batch of 2 would take about 4\.00 TiB, and .* can be used") as error:
+    with pytest.raises(
+        pc.ArgumentError, match=r"a batch of 2 would take about 4\.00 TiB, but only .* can be used"
+    ) as error:
         pc.measure(huge, batch=2)
-    assert error.value.hint == "take a smaller batch, or a smaller variant"
+    assert error.value.hint == "choose a smaller batch, or a smaller variant"
 
 
 def test_what_turns_out_not_to_fit_is_refused_before_it_runs(monkeypatch):

@@ -123,4 +123,4 @@ def test_tensors_that_do_not_fit():
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", True, None, 2**63])
 def test_a_seed_is_a_whole_number(seed):
-    assert "the seed is a whole number from 0 to 2^63 - 1" in complaint(lambda: NETWORK.init(seed))
+    assert "the seed must be a whole number from 0 to 2^63 - 1" in complaint(lambda: NETWORK.init(seed))

@@ -11,7 +11,7 @@ from jax import numpy as jnp
 from paramcount.backend.run.context import Context
 from paramcount.backend.run.evaluate import LayerError, batched, evaluate
 from paramcount.backend.run.initialize import initialize, shapes
-from paramcount.backend.trace.walker import by_scope
+from paramcount.backend.trace.walker import by_leaf
 from paramcount.graph.bodies import Each, Moe, Scan
 from paramcount.graph.items import Do, From, Let, Pop, Residual
 from paramcount.graph.loops import Repeat
@@ -214,7 +214,7 @@ def test_every_leaf_runs_in_its_own_scope():
         graph = network.graph(training)
         inputs = {"input": jax.ShapeDtypeStruct((6, 4), np.float32)}
         traced = jax.make_jaxpr(lambda *trees, graph=graph: evaluate(graph, *trees)[0])(*shapes(graph), inputs)
-        macs = {list(leaves(graph))[number].path: macs for number, macs in by_scope(traced).items()}  # type: ignore[index]
+        macs = {list(leaves(graph))[number].path: macs for number, macs in by_leaf(traced).items()}  # type: ignore[index]
         assert macs == {
             "dense0": 6 * 4 * 8,
             **({"let0.auxiliary.dense0": 6 * 8 * 3} if training else {}),

@@ -304,7 +304,9 @@ LOOP = shape(4, 4), shape()
 
 
 def test_a_loop_of_unknown_length_is_refused():
-    with pytest.raises(UncountedError, match=r"nothing says how often `while` runs its dot_general in `solver/loop`"):
+    with pytest.raises(
+        UncountedError, match=r"nothing says how many times `while` runs its dot_general in `solver/loop`"
+    ):
         trace(until, *LOOP)
     with pytest.raises(UncountedError):
         trace(until, *LOOP, trips=None)
@@ -499,7 +501,7 @@ def test_the_report():
     assert found["totals"]["backward_macs"] == sum(row["backward_macs"] for row in found["rows"] if row["depth"] == 1)
     unknown = ("trainable", "tables", "active_params", "activations")
     assert all(each[name] is None for each in (found["totals"], *found["rows"]) for name in unknown)
-    with pytest.raises(ArgumentError, match="`activations` is not known here\nhint: a traced program does not say it"):
+    with pytest.raises(ArgumentError, match="`activations` is not known here\nhint: a traced program does not show it"):
         _ = report.activations
     table = render(report.sheet(columns=["layer", "activations"]), encoding="utf-8").splitlines()
     assert {line.split()[-1] for line in table[3 : table.index("", 3)]} == {"–"}

@@ -22,7 +22,7 @@ from paramcount.backend.trace.walker import (  # noqa: E402
     CALLS,
     STRUCTURES,
     UncountedError,
-    by_scope,
+    by_leaf,
     count_macs,
     in_bounds_macs,
     used_inputs,
@@ -82,8 +82,8 @@ def test_scan_counts_every_step():
         return lax.scan(lambda carry, _: (carry @ w, None), x, None, length=10)[0]
 
     assert macs(ten, shape(8, 64), shape(64, 64)) == 327_680  # 10·8·64·64
-    [tally] = walk(trace(ten, shape(8, 64), shape(64, 64)))
-    assert (tally.primitive, tally.macs, tally.times) == ("dot_general", 327_680, 10)
+    [operation] = walk(trace(ten, shape(8, 64), shape(64, 64)))
+    assert (operation.primitive, operation.macs, operation.times) == ("dot_general", 327_680, 10)
     assert macs(jax.grad(lambda x, w: ten(x, w).sum(), argnums=(0, 1)), shape(8, 64), shape(64, 64)) == 3 * 327_680
 
 
@@ -150,7 +150,7 @@ def test_while_is_refused_only_if_its_body_contracts():
         with scope("§4"):
             return lax.while_loop(lambda x: x.sum() < 9, lambda x: x @ x, x)
 
-    with pytest.raises(UncountedError, match=r"how often `while` runs its dot_general in `§4`") as caught:
+    with pytest.raises(UncountedError, match=r"how many times `while` runs its dot_general in `§4`") as caught:
         macs(until_large, shape(3, 3))
     assert (caught.value.primitive, caught.value.scope) == ("while", "§4")
     assert macs(lambda x: lax.while_loop(lambda x: x.sum() < 9, lambda x: x * 2, x) @ x, shape(3, 3)) == 27
@@ -238,24 +238,24 @@ def model(x, w):
 
 
 def test_macs_go_to_the_innermost_scope():
-    assert by_scope(trace(model, shape(2, 3), shape(3, 3))) == {1: 18, 3: 90, 2: 90, 4: 18, None: 18}
+    assert by_leaf(trace(model, shape(2, 3), shape(3, 3))) == {1: 18, 3: 90, 2: 90, 4: 18, None: 18}
 
 
 def test_scopes_are_seen_through_transformations():
     forward = {1: 18, 3: 90, 2: 90, 4: 18, None: 18}
     both_ways = {number: 3 * count for number, count in forward.items()}
     loss = jax.value_and_grad(lambda x, w: (model(x, w) ** 2).sum(), argnums=(0, 1))
-    assert by_scope(trace(loss, shape(2, 3), shape(3, 3))) == both_ways
-    assert by_scope(trace(jax.jit(jax.vmap(model, in_axes=(0, None))), shape(7, 2, 3), shape(3, 3))) == {
+    assert by_leaf(trace(loss, shape(2, 3), shape(3, 3))) == both_ways
+    assert by_leaf(trace(jax.jit(jax.vmap(model, in_axes=(0, None))), shape(7, 2, 3), shape(3, 3))) == {
         number: 7 * count for number, count in forward.items()
     }
-    assert by_scope(trace(jax.vmap(loss, in_axes=(0, None)), shape(7, 2, 3), shape(3, 3))) == {
+    assert by_leaf(trace(jax.vmap(loss, in_axes=(0, None)), shape(7, 2, 3), shape(3, 3))) == {
         number: 7 * count for number, count in both_ways.items()
     }
 
 
-def test_a_tally_has_the_whole_name_stack():
-    assert [tally.scope for tally in walk(trace(model, shape(2, 3), shape(3, 3)))][:3] == ["§1", "§2/§3", "§2"]
+def test_a_operation_has_the_whole_name_stack():
+    assert [operation.scope for operation in walk(trace(model, shape(2, 3), shape(3, 3)))][:3] == ["§1", "§2/§3", "§2"]
 
 
 # Convolutions
@@ -421,4 +421,4 @@ def test_another_missing_module_is_not_reported_as_jax():
 
 
 def test_counts_are_whole_numbers():
-    assert all(type(tally.macs) is int for tally in walker.walk(trace(model, shape(2, 3), shape(3, 3))))
+    assert all(type(operation.macs) is int for operation in walker.walk(trace(model, shape(2, 3), shape(3, 3))))

@@ -192,7 +192,7 @@ def test_each_epoch_is_reported_once_it_is_saved(tmp_path):
 def test_the_result_as_text():
     result = pc.train(NETWORK, PAIRS, epochs=2)
     flops = pc.count(NETWORK, train=True).train_flops
-    assert str(result).startswith(f"network: {flops} FLOPs for an example's step of training\nfastest epoch: ")
+    assert str(result).startswith(f"network: {flops} FLOPs per example in a training step\nfastest epoch: ")
     assert result.rate == max(flops * 20 / epoch.seconds for epoch in result.epochs)
     assert re.fullmatch(r"epoch 1  loss \d\.\d{4}  train \d\.\d{4}  [\d.]+ s  [\d,]+ examples/s", str(result.epochs[1]))
 
@@ -241,9 +241,9 @@ def test_wrong_batches(batches, words):
         ({"epochs": True}, "epochs must be"),
         ({"epochs": 1.0}, "epochs must be"),
         ({"staleness": -1}, "staleness must be a whole number of at least 0"),
-        ({"seed": -1}, "the seed is a whole number from 0 to 2^63 - 1, not `-1`"),
-        ({"seed": "a"}, "the seed is"),
-        ({"seed": 2**63}, "the seed is"),
+        ({"seed": -1}, "the seed must be a whole number from 0 to 2^63 - 1, not `-1`"),
+        ({"seed": "a"}, "the seed must be a whole number from 0"),
+        ({"seed": 2**63}, "the seed must be a whole number from 0"),
         ({"loss": "mse"}, "`loss` must be a function, not `'mse'`"),
         ({"loss": None}, "`loss` must be a function"),
         ({"metric": "accuracy"}, "`metric` must be a function"),
@@ -253,7 +253,7 @@ def test_wrong_batches(batches, words):
         ({"loss": lambda outputs, y: (outputs.mean(), 1)}, "`loss` must return numbers, not tuple"),
         ({"loss": lambda outputs, y: outputs * 1j}, "`loss` must return numbers"),
         ({"metric": lambda outputs, y: {}}, "`metric` must return numbers, not dict"),
-        ({"freeze": "dense0"}, "freeze is a list of patterns"),
+        ({"freeze": "dense0"}, "freeze must be a list of patterns"),
         ({"freeze": ["dense1"]}, "no row to freeze is called `dense1`"),
         ({"learning_rate": 0}, "a learning rate must be a positive number"),
         ({"optimizer": "sdg"}, "unknown optimizer `sdg`"),
