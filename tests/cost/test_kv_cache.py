@@ -31,6 +31,15 @@ def test_dtype_and_batch():
     assert kept("gpt2", 10, dtype="int4") == 12 * 768 * 10
 
 
+def test_values_may_be_wider_than_keys():
+    """Two heads, keys of 3 and values of 5: 16 numbers for each token."""
+    items = [
+        pc.Let({"q": [pc.Dense(6), pc.Reshape([4, 2, 3])], "v": [pc.Dense(10), pc.Reshape([4, 2, 5])]}),
+        pc.Attend("q", "q", "v", causal=True),
+    ]
+    assert pc.count(items, (4, 6), kv_cache=7, dtype="int8").kv_cache_bytes == 2 * (3 + 5) * 7
+
+
 @pytest.mark.parametrize("tokens", [100, 512, 8192])
 def test_a_window_bounds_the_tokens(tokens):
     """Gemma 3 of 18 layers: every sixth sees all; one head of 256."""

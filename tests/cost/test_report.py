@@ -30,6 +30,12 @@ def leaves_sum_to_totals(report):
     return report.totals.total([row.figures for row in report.rows if row.leaf]) == report.totals
 
 
+def test_let_makes_no_value_of_its_own():
+    report = count([Let({"side": [Dense(3)], "_rest": "prev"}), Dense(5)], 4)
+    shapes = {row.path: row.output_shape and row.output_shape.sizes for row in report.rows}
+    assert shapes == {"let0": None, "let0.side": (3,), "let0.side.dense0": (3,), "dense0": (5,)}
+
+
 def test_a_mlp_by_hand():
     report = count([Dense(512, activation="relu"), Dense(512, activation="relu"), Dense(10)], 784)
     weights = 784 * 512 + 512 * 512 + 512 * 10
