@@ -231,6 +231,7 @@ class Named(Check):
 
     takes = "named"
     listed = True
+    key = Text()
 
     def __init__(self, check: Check, declares: bool = False) -> None:
         super().__init__()
@@ -239,7 +240,7 @@ class Named(Check):
     def __call__(self, name: str, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise ArgumentError(f"{name} must be a mapping of names, not {quote(value)}", argument=name)
-        return {key: self.check(str(key), each) for key, each in value.items()}
+        return {self.key(name, key): self.check(str(key), each) for key, each in value.items()}
 
 
 class Kind(Check):
@@ -248,7 +249,7 @@ class Kind(Check):
     takes = "kind"
 
 
-class Key(Check):
+class Key(Text):
     """A name: of weights that are used elsewhere too, or of a stack."""
 
     takes = "key"
