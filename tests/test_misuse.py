@@ -220,3 +220,38 @@ def test_a_sweep_has_no_table_in_a_notebook():
 def test_freeze_is_a_list_of_patterns(freeze):
     with pytest.raises(ArgumentError, match="freeze must be a list of patterns"):
         pc.count(pc.Dense(3), 8, train=True, freeze=freeze)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: pc.Pop([]), "stack must be text, not `\\[\\]`"),
+        (lambda: pc.Dense(3, tied=["table"]), "tied must be text"),
+        (lambda: pc.Let({1: "prev"}), "values must be text, not `1`"),
+        (lambda: pc.Scan({1: [2]}, [pc.Relu()], {1: "prev"}), "carry must be text, not `1`"),
+        (lambda: pc.With(pc.Relu(), name=3), "name must be text, not `3`"),
+        (lambda: pc.With(pc.Relu(), share=[1]), "share must be text"),
+        (lambda: pc.With(pc.Relu(), push={}), "push must be text"),
+        (lambda: pc.With(pc.Split(2), into="left"), "into must be a list of names, not `left`"),
+        (lambda: pc.With(pc.Split(2), into=2), "into must be a list of names, not `2`"),
+        (lambda: pc.With(pc.Split(2), into=[None, "b"]), "a name of into must be text, not `None`"),
+    ],
+)
+def test_a_name_is_text(make, words):
+    with pytest.raises(ArgumentError, match=words):
+        make()
+
+
+def test_combine_is_a_part_of_moe():
+    with pytest.raises(ParamcountError, match="`combine` ends a `moe`"):
+        pc.count(pc.Combine(), (6, 8))
+    with pytest.raises(ParamcountError, match="<text>:1:38: `combine` ends a `moe`"):
+        pc.loads("{input: {sequence: [6, 8]}, layers: [combine]}")
+
+
+@pytest.mark.parametrize("item", [pc.From("prev"), pc.With(pc.From("prev"), name="same")])
+def test_a_loop_of_a_form_without_a_row(item):
+    report = pc.count(pc.Network([pc.Repeat(2, [item]), pc.Dense(3)], input=4))
+    assert [row.path for row in report.rows] == ["dense0"]
+    with pytest.raises(ParamcountError, match="`1` is not an item"):
+        pc.count(pc.Repeat(2, [pc.From(1)]), 4)

@@ -113,7 +113,7 @@ def load_spec(options: argparse.Namespace) -> Any:
             raise ArgumentError(f"`--set` cannot set {quote(name)}", hint="choose a variant with `--variant`")
         settings[name] = value.strip()
     if options.spec == "-":
-        network = loads(sys.stdin.read(), options.variant, "<stdin>", **settings)
+        network = loads(piped(), options.variant, "<stdin>", **settings)
     else:
         network = load(options.spec, options.variant, **settings)
     for warning in network.warnings:
@@ -128,7 +128,16 @@ def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
         return options.spec
     from paramcount.language.load import fresh_syntax
 
-    return fresh_syntax(sys.stdin.read(), "<stdin>")
+    return fresh_syntax(piped(), "<stdin>")
+
+
+def piped() -> str:
+    """The text on standard input; Python has no stream there where it is closed."""
+    if sys.stdin is None:
+        raise ArgumentError(
+            "a spec `-` is read from standard input, which is closed", hint="pipe one in, or name a file"
+        )
+    return sys.stdin.read()
 
 
 def check_format(options: argparse.Namespace, *of_table: str) -> None:

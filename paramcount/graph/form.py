@@ -7,7 +7,7 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.layers.checked import Checked
-from paramcount.layers.fields import Check
+from paramcount.layers.fields import Check, Text
 from paramcount.layers.layer import Item
 
 
@@ -33,6 +33,7 @@ class Named(Check):
 
     takes = "named"
     listed = True
+    key = Text()
 
     def __init__(self, check: Check, declares: bool = False) -> None:
         super().__init__()
@@ -41,4 +42,4 @@ class Named(Check):
     def __call__(self, name: str, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise ArgumentError(f"{name} must be a mapping of names, not {quote(value)}", argument=name)
-        return {key: self.check(str(key), each) for key, each in value.items()}
+        return {self.key(name, key): self.check(str(key), each) for key, each in value.items()}

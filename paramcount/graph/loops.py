@@ -122,7 +122,7 @@ class Repeat(Checked, LoopItem):
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        return getattr(self.body_of(0), "kind", "do")
+        return getattr(self.body_of(0), "kind", "") or "do"
 
     def body_of(self, index: int) -> Item:
         alone = isinstance(self.body, Sequence) and len(self.body) == 1

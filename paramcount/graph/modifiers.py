@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paramcount.errors import SpecError, quote
+from paramcount.errors import ArgumentError, SpecError, quote
 from paramcount.graph.builder import Builder
 from paramcount.graph.scope import Weights
 from paramcount.graph.sharing import homes, same_weights, tensors_below
 from paramcount.graph.tree import Node, Share, join
+from paramcount.layers.fields import Text
 from paramcount.layers.layer import Item
 
 
@@ -37,10 +38,17 @@ class With(Item):
     def __post_init__(self) -> None:
         if self.only not in (None, "training"):
             raise SpecError(f"`only` must be `training`, not {quote(self.only)}", argument="only")
+        for what in ("name", "share", "push"):
+            if getattr(self, what) is not None:
+                Text()(what, getattr(self, what))
+        if not isinstance(self.into, (list, tuple)):
+            raise ArgumentError(f"into must be a list of names, not {quote(self.into)}", argument="into")
+        for each in self.into:
+            Text()("a name of into", each)
 
     @property
     def kind(self) -> str:
-        return getattr(self.item, "kind", "do")
+        return getattr(self.item, "kind", "") or "do"
 
     def place(self, builder: Builder, name: str | None) -> None:
         if self.name is not None and not getattr(self.name, "up", 0):

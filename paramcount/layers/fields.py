@@ -223,7 +223,7 @@ class Kind(Check):
     takes = "kind"
 
 
-class Key(Check):
+class Key(Text):
     """A name: of weights that are used elsewhere too, or of a stack."""
 
     takes = "key"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.errors import ShapeError
+from paramcount.errors import ShapeError, SpecError
 from paramcount.layers.fields import Flag, Whole, Word, field
 from paramcount.layers.layer import Layer, Param, Shape, Work
 from paramcount.numbers.arithmetic import exact_div, require
@@ -110,6 +110,9 @@ class Combine(Layer, kind="combine"):
         ({}, (5, 2), (5, 2, 6)),
         ({}, (3,), (3, 4, 6)),
     )
+
+    def place(self, builder: Any, name: str | None) -> None:
+        raise SpecError("`combine` ends a `moe`, and is not an item of its own", hint="`moe` adds it to its body")
 
     def output_shape(self, weights: Shape, chosen: Shape) -> Shape:
         require(

@@ -395,3 +395,10 @@ def test_json_takes_no_options_of_the_table(spec, option):
     out, err, code = run(spec(), "--format", "json", *option)
     assert (out, code) == ("", 2)
     assert err.startswith(f"`{option[0]}` is for the table, not for json\nhint: ")
+
+
+@pytest.mark.parametrize("words", [["-"], ["sweep", "-", "n=1"], ["verify", "-"]])
+def test_a_spec_from_standard_input_that_is_closed(words, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(words) == 2
+    assert capsys.readouterr().err.startswith("a spec `-` is read from standard input, which is closed\nhint: ")
