@@ -11,6 +11,7 @@ from paramcount.errors import ArgumentError, quote
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.render.shown import Shown
 
+RUN = re.compile(r"([0-9]{1,9})(?::([0-9]{1,9}))?")
 LABEL = re.compile(r"\[([\d:,]+)\]")  # of the iterations of a loop, in a path
 KEYS = ("kind", "setting")  # of `Counted.by`
 
@@ -184,14 +185,17 @@ def within(wanted: list[str], path: list[str]) -> bool:
     """Whether a path stands for another, both in pieces: it has the same names, and all the iterations."""
     if len(wanted) != len(path) or wanted[::2] != path[::2]:
         return False
-    return all(iterations(one) <= iterations(other) for one, other in zip(wanted[1::2], path[1::2], strict=True))
+    return all(included(runs(one), runs(other)) for one, other in zip(wanted[1::2], path[1::2], strict=True))
 
 
-def iterations(label: str) -> set[int]:
-    """The indices in a label: `0:2,5` stands for 0, 1 and 5."""
-    found: set[int] = set()
-    for run in label.split(","):
-        start, colon, stop = run.partition(":")
-        if start.isdigit() and (stop.isdigit() or not colon):
-            found.update(range(int(start), int(stop) if colon else int(start) + 1))
-    return found
+def included(some: list[tuple[int, int]], others: list[tuple[int, int]]) -> bool:
+    """Whether there are runs of iterations, and each lies in one of the others."""
+    return bool(some) and all(any(a <= start < stop <= b for a, b in others) for start, stop in some)
+
+
+def runs(label: str) -> list[tuple[int, int]]:
+    """The first and the end of each run of a label: `0:2,5` has (0, 2) and (5, 6); none where it is not a label."""
+    found = [RUN.fullmatch(part) for part in label.split(",")]
+    if not all(found):
+        return []
+    return [(int(run[1]), int(run[2] or int(run[1]) + 1)) for run in found if run]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copyreg import __newobj__
 from typing import Any, NamedTuple
 
 
@@ -40,6 +41,10 @@ class ParamcountError(Exception):
         self.argument = argument
         self.frames: list[tuple[str, Position]] = []
         self.mask: Any = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors travel between processes whatever their `__init__` takes."""
+        return __newobj__, (type(self), self.message), self.__dict__
 
     def __str__(self) -> str:
         where = f"{self.position}: " if self.position else ""

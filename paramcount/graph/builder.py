@@ -63,7 +63,7 @@ class Builder:
         self.steps = 0
         self.layers = 0
         self.depth = 0
-        self.warnings: list[str] = []
+        self.warnings: dict[str, None] = {}  # each once
 
     # Items
 
@@ -286,9 +286,7 @@ class Builder:
             scope.close()
         for name, position in scope.unused.items():
             where = f"{position}: " if position else ""
-            warning = f"{where}warning: the name {quote(name)} is never used"
-            if warning not in self.warnings:
-                self.warnings.append(warning)
+            self.warnings[f"{where}warning: the name {quote(name)} is never used"] = None
 
     @contextmanager
     def inside(self, body: Body) -> Iterator[None]:

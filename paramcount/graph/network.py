@@ -109,7 +109,7 @@ class Network:
         builder.run(self.items)
         outputs = self.named_outputs(builder)
         builder.leave(outer)
-        return Graph(inputs, builder.group.children, outputs, training, builder.warnings)
+        return Graph(inputs, builder.group.children, outputs, training, list(builder.warnings))
 
     def named_outputs(self, builder: Builder) -> dict[str, Value]:
         """Each output's value by its label; without those that `when` skipped, and in inference those of training."""

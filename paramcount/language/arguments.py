@@ -62,15 +62,20 @@ class KindValue(Written):
     def item(self, word: Any) -> ItemSyntax:
         """The item of a word, read once for each file."""
         words = self.context.file.words
+        if isinstance(word, str) and word in words and words[word] is None:
+            message = f"by its defaults {quote(word)} is followed by itself"
+            raise SpecError(message, hint="take its norm or activation out of `defaults`", position=self.position)
         if not isinstance(word, str) or word not in words:
             place = Scalar(str(word), self.position)
             kinds = self.context.kinds()
             if not isinstance(word, str) or not (word in kinds or self.context.is_kind(word)):
                 hint = did_you_mean(kind_for(str(word), kinds), "any kind that needs no argument, or `none`")
                 raise wrong(place, f"unknown {self.what} {quote(word)}", hint)
+            words[word] = None  # while it is read
             try:
                 words[word] = self.context.read_item(place, self.context)
             except ParamcountError as error:
+                del words[word]
                 message = f"`{self.what}` takes a kind that needs no argument, and {error.message}"
                 raise wrong(place, message, "put it below, as an item of its own") from None
         return words[word]

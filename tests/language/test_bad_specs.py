@@ -625,3 +625,18 @@ def test_odd_names_are_escaped_and_shortened(name):
 def test_a_word_that_has_no_meaning_in_a_spec_is_an_error_of_the_spec(text, words):
     (error,) = refused(text)
     assert isinstance(error, SpecError) and error.message.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("defaults", "place"),
+    [
+        ("{relu: {activation: relu}}", "1:31"),
+        ("{relu: {norm: layer_norm}, layer_norm: {activation: relu}}", "1:25"),
+        ("{relu: {activation: word}}", "1:31"),
+    ],
+)
+def test_defaults_that_lead_back_to_their_kind(defaults, place):
+    text = f"defaults: {defaults}\n" + on_features("relu") + "vars: {word: relu}\n"
+    (error,) = [each for each in refused(text) if "used" not in each.message]
+    assert "followed by itself" in error.message or "inside each other" in error.message
+    assert places([error]) == [place]
