@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, NamedTuple
 
 from paramcount.cost.count import count
@@ -91,6 +92,10 @@ def solve(
     for name in at_most:
         if name not in Figures._fields:
             raise no_column(name, list(Figures._fields))
+    limits = {"low": low, "high": high, "step": step}
+    for name, number in [*at_most.items(), *(each for each in limits.items() if each[1] is not None)]:
+        if isinstance(number, bool) or not isinstance(number, Real):
+            raise ArgumentError(f"{name} must be a number, not {quote(number)}", argument=name)
     given = {variable: [1], **variables}
     space = space_of(spec, variant, given)
     base = space.base.get(variable)

@@ -202,3 +202,17 @@ def test_a_mask_of_one_variable_leaves_a_grid():
         blocks = list(region.blocks(most))
         assert [place for block in blocks for place in block.places.reshape(-1).tolist()] == list(range(12))
         assert all(block.size <= most for block in blocks)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"at_most": {"macs": "300M"}}, "macs must be a number, not `300M`"),
+        ({"at_most": {"macs": True}}, "macs must be a number"),
+        ({"at_most": {"macs": 300e6}, "step": "1"}, "step must be a number, not `1`"),
+    ],
+)
+def test_a_budget_is_a_number(given, words):
+    with pytest.raises(pc.ArgumentError, match=words):
+        pc.solve("mobilenet_v2", "width", **given)
+    assert pc.solve("mobilenet_v2", "width", {"macs": numpy.int64(300_000_000)}).value == 0.98
