@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copyreg import __newobj__
 from typing import Any, NamedTuple
 
 
@@ -44,7 +43,7 @@ class ParamcountError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors travel between processes whatever their `__init__` takes."""
-        return __newobj__, (type(self), self.message), self.__dict__
+        return unpickled, (type(self), self.message), self.__dict__
 
     def __str__(self) -> str:
         where = f"{self.position}: " if self.position else ""
@@ -53,6 +52,11 @@ class ParamcountError(Exception):
             lines.append(f"hint: {self.hint}")
         lines += [f"in block {quote(name)}, used at {position}" for name, position in self.frames[:4]]
         return "\n".join(lines)
+
+
+def unpickled(kind: type[ParamcountError], message: str) -> ParamcountError:
+    """An error as another process sent it; what each kind is made from differs, so `__init__` is left out."""
+    return kind.__new__(kind, message)
 
 
 class SpecError(ParamcountError):

@@ -195,7 +195,7 @@ class Space:
 
 def one_value(values: Any) -> bool:
     """Whether a variable has one value rather than several."""
-    return isinstance(values, (str, int, float)) or getattr(values, "ndim", 1) == 0
+    return values is None or isinstance(values, (str, int, float)) or getattr(values, "ndim", 1) == 0
 
 
 def all_numbers(values: Any) -> bool:

@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 import paramcount as pc
-from paramcount.language.load import shipped_specs
+from paramcount.language.load import fresh_syntax, shipped_specs
 from paramcount.sweeps.region import Region
 from paramcount.sweeps.space import Space
 from paramcount.sweeps.sweep import space_of, sweep_parts
@@ -216,3 +216,15 @@ def test_a_budget_is_a_number(given, words):
     with pytest.raises(pc.ArgumentError, match=words):
         pc.solve("mobilenet_v2", "width", **given)
     assert pc.solve("mobilenet_v2", "width", {"macs": numpy.int64(300_000_000)}).value == 0.98
+
+
+@pytest.mark.parametrize("random", [0, 1.5, True, "3"])
+def test_how_many_points_are_drawn_is_whole(random):
+    with pytest.raises(pc.ArgumentError, match="`random` must be a whole number of at least 1, not"):
+        pc.sweep("vit", depth=[1, 2], random=random)
+
+
+def test_none_is_one_value():
+    spec = "{input: {features: 4}, vars: {n: 1, act: relu}, layers: [{dense: n}, {activate: act}]}"
+    found = pc.sweep(fresh_syntax(spec, "<text>"), n=[1, 2], act=None)
+    assert found.columns["elementwise"].tolist() == [1, 2]  # of the biases
