@@ -56,6 +56,8 @@ def read_include(node: Node, context: Context, path: str, trail: tuple[str, ...]
     """The blocks of one file; `trail` are the files that include each other up to here."""
     folder = os.path.dirname(os.path.abspath(path))
     name = text_of(node, "a file to include")
+    if "\0" in name:  # which no system function takes
+        raise wrong(node, f"{quote(name)} cannot be a file's name")
     target = os.path.abspath(os.path.join(folder, name))
     if not os.path.realpath(target).startswith(os.path.realpath(folder) + os.sep) or os.path.isabs(name):
         raise wrong(node, f"{quote(name)} is outside the spec's folder", "include files in the same folder or below")

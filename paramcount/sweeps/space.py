@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
@@ -43,8 +44,8 @@ class Space:
         self.choices: dict[str, list[Any]] = {}
         self.fixed: dict[str, Any] = {}
         self.lists: dict[str, list[Any]] = {}
-        if random is not None and random < 1:
-            raise ArgumentError(f"`random` must be at least 1, not {random}")
+        if random is not None and (isinstance(random, bool) or not isinstance(random, Integral) or random < 1):
+            raise ArgumentError(f"`random` must be a whole number of at least 1, not {quote(random)}")
         if not variables:
             raise ArgumentError("a sweep needs a variable and its values", hint="e.g. width=[0.5, 0.75, 1.0]")
         for name, values in variables.items():

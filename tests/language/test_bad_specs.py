@@ -640,3 +640,8 @@ def test_defaults_that_lead_back_to_their_kind(defaults, place):
     (error,) = [each for each in refused(text) if "used" not in each.message]
     assert "followed by itself" in error.message or "inside each other" in error.message
     assert places([error]) == [place]
+
+
+def test_a_file_to_include_has_a_name_that_files_can_have():
+    (error,) = refused('include: ["a\\0b.yaml"]\n' + on_features("relu"))
+    assert "cannot be a file's name" in error.message and places([error]) == ["1:11"]
