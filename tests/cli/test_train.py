@@ -392,6 +392,6 @@ def test_mnist(train, tmp_path):
     )
     assert (code, err) == (0, "")
     train_score, test_score = re.findall(r"epoch 7 .* train (\d\.\d+)  test (\d\.\d+)", out)[0]
-    # 0.9978 to 0.999, by the processor's sums, and 0.958; with the first layer frozen they are 0.982 and 0.941, with the
-    # second 0.996 and 0.953.
+    # 0.9978 to 0.999, by the processor's sums, and 0.958; with the first layer frozen they are 0.982 and 0.941, with
+    # the second 0.996 and 0.953.
     assert float(train_score) > 0.997 and float(test_score) > 0.95
