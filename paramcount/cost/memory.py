@@ -13,7 +13,8 @@ from typing import NamedTuple
 from paramcount.cost.count import count, how_many
 from paramcount.cost.optimizers import optimizer_of
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Body, Element, Graph, Group, Loop, Node, Value, leaves_of
+from paramcount.graph.runner import Runner
+from paramcount.graph.tree import Body, Graph, Node, Value, leaves_of
 from paramcount.layers.layer import Shape
 
 BYTES = 4  # of an element: float32, and int32 for tokens
@@ -101,7 +102,7 @@ class Operation(NamedTuple):
     makes: tuple[Tensor, ...]
 
 
-class Schedule:
+class Schedule(Runner):
     """The operations of a tree in the order of running, loops unrolled; the bodies of each, scan and moe occur once."""
 
     def __init__(self, graph: Graph, batch: int) -> None:
@@ -109,14 +110,14 @@ class Schedule:
         self.training = graph.training
         self.times = 1  # pieces, steps and chosen experts of what is walked
         self.operations: list[Operation] = []
-        self.at: dict[Value | None, Tensor] = {}
+        self.values: dict[Value | None, Tensor] = {}
         for value in graph.inputs.values():
-            self.at[value] = self.tensor(value.shape, True)
-        self.apart = set(self.at.values())
+            self.values[value] = self.tensor(value.shape, True)
+        self.apart = set(self.values.values())
         self.elements(graph.children)
         for value in graph.outputs.values():
-            if self.at[value].elements == self.tensor(value.shape, True).elements:  # and not a part of a tensor
-                self.apart.add(self.at[value])
+            if self.values[value].elements == self.tensor(value.shape, True).elements:  # and not a part of a tensor
+                self.apart.add(self.values[value])
 
     def made(self) -> int:
         """The elements of all tensors except inputs and outputs."""
@@ -137,22 +138,8 @@ class Schedule:
     def tensor(self, shape: Shape, batched: bool) -> Tensor:
         return Tensor(shape.elements * self.times * (self.batch if batched else 1), batched)
 
-    def elements(self, children: Sequence[Element]) -> None:
-        for element in children:
-            if element.training_only:  # only marked in a graph for inference
-                continue
-            match element:
-                case Node():
-                    self.node(element)
-                case Loop():
-                    self.loop(element)
-                case Body():
-                    self.body(element)
-                case Group():
-                    self.elements(element.children)
-
     def node(self, node: Node) -> None:
-        reads = tuple(self.at[value] for value in node.inputs)
+        reads = tuple(self.values[value] for value in node.inputs)
         work = node.work()
         idle = not work.macs and not work.elementwise
         if idle and not reads:
@@ -162,7 +149,7 @@ class Schedule:
         else:
             made = tuple(self.tensor(value.shape, any(read.batched for read in reads)) for value in node.outputs)
             self.operations.append(Operation(reads, (*made, *self.within(node, made))))
-        self.at.update(zip(node.outputs, made, strict=True))
+        self.values.update(zip(node.outputs, made, strict=True))
 
     def within(self, node: Node, made: Sequence[Tensor]) -> Iterator[Tensor]:
         """The intermediate tensors of a leaf: factors of contractions, and what a norm's gain is applied to.
@@ -179,28 +166,18 @@ class Schedule:
         if self.training and gained and not node.work().macs:
             yield from (Tensor(tensor.elements, tensor.batched) for tensor in made)
 
-    def loop(self, loop: Loop) -> None:
-        results = [None if loop.source is None else self.at[loop.source]]
-        for each in loop.order():
-            if each.entry is not None and results[0] is not None:
-                self.at[each.entry] = results[0]
-            if each.child is not None:
-                self.elements([each.child])
-            results = [None if value is None else self.at[value] for value in each.results]
-        self.at.update((value, made) for value, made in zip(loop.results, results, strict=True) if made)
-
     def body(self, body: Body) -> None:
         """Training keeps the tensors of all runs; if the runs are sequential, inference has those of one at a time.
 
         Stacked tensors are gathered for each token, all before any of them is used.
         """
-        self.at.update((inside, self.at[outside]) for outside, inside in body.enters)
+        self.values.update((inside, self.values[outside]) for outside, inside in body.enters)
         for start, inside, _ in body.carries:
             if isinstance(start, Shape):
-                zeros = self.at[inside] = self.tensor(start, True)
+                zeros = self.values[inside] = self.tensor(start, True)
                 self.operations.append(Operation((), (zeros,)))
             else:
-                self.at[inside] = self.at[start]
+                self.values[inside] = self.values[start]
         copies: tuple[Tensor, ...] = ()
         if body.copies is not None:
             params = sum(param.size for leaf in leaves_of(body.children) for param in leaf.node.params().values())
@@ -213,8 +190,8 @@ class Schedule:
         self.times = outer
         if copies:
             self.operations.append(Operation(copies, ()))
-        last = made = self.at[body.result]
+        last = made = self.values[body.result]
         if stepwise and body.collected is not None:
             made = self.tensor(body.collected.shape, True)
             self.operations.append(Operation((last,), (made,)))
-        self.at[body.collected] = made
+        self.values[body.collected] = made

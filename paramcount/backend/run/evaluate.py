@@ -12,7 +12,8 @@ import jax
 from paramcount.backend.run.context import Context
 from paramcount.backend.run.initialize import Tensors
 from paramcount.errors import ParamcountError, quote
-from paramcount.graph.tree import Body, Element, Graph, Group, Leaf, Loop, Node, leaves
+from paramcount.graph.runner import Runner
+from paramcount.graph.tree import Body, Graph, Leaf, Node, leaves
 
 Watch = Callable[[int, Leaf, tuple[Any, ...]], None]
 Scope = Callable[[int, Leaf], str]
@@ -81,7 +82,7 @@ def batched(graph: Graph, train: bool = False) -> Callable[..., tuple[dict[str, 
     return run
 
 
-class Run:
+class Run(Runner):
     """One evaluation of a tree, or of one body in it: the arrays so far, and the number of the next leaf."""
 
     def __init__(
@@ -103,20 +104,6 @@ class Run:
         self.watch = watch
         self.scope = scope
         self.number = self.after = number  # of the next leaf, and of the next after a body
-
-    def elements(self, children: list[Element]) -> None:
-        for element in children:
-            if element.training_only:  # only marked in a graph for inference
-                continue
-            match element:
-                case Node():
-                    self.node(element)
-                case Loop():
-                    self.loop(element)
-                case Body():
-                    self.body(element)
-                case Group():
-                    self.elements(element.children)
 
     def node(self, node: Node) -> None:
         while self.leaves[self.number].node is not node:  # skips leaves that only run in training
@@ -141,16 +128,6 @@ class Run:
         if self.watch:
             self.watch(self.number, leaf, results)
         self.number += 1
-
-    def loop(self, loop: Loop) -> None:
-        results = [] if loop.source is None else [self.values[loop.source]]
-        for each in loop.order():
-            if each.entry is not None:
-                self.values[each.entry] = results[0]
-            if each.child is not None:
-                self.elements([each.child])
-            results = [None if value is None else self.values[value] for value in each.results]
-        self.values.update((value, result) for value, result in zip(loop.results, results, strict=True) if value)
 
     def body(self, body: Body) -> None:
         """All runs of a body: its form calls `once` for each."""
