@@ -9,16 +9,15 @@ from paramcount.layers._weight_norm import gain, normalization, normalized
 from paramcount.layers._window import describe, kernel_axes, paddings, positions, window
 from paramcount.layers.fields import Flag, Padding, PerAxis, Whole, field
 from paramcount.layers.layer import Layer, Param, Shape, Work, along
-from paramcount.numbers.arithmetic import minimum, product
+from paramcount.numbers.arithmetic import product
 
 
 @dataclass(frozen=True)
 class Conv(Layer, kind="conv"):
     """A convolution over one, two or three spatial axes; without a bias by default.
 
-    Weights: kernel positions × channels / groups × out. MACs: kernel positions × channels / groups × out ×
-    the smaller of input and output positions. Elementwise: 1 per output element for the bias; `weight_norm`
-    adds one gain for each output channel, 3 operations per weight and 2 per gain.
+    Weights: kernel positions × channels / groups × out. MACs: that × output positions. Elementwise: 1 per output
+    element for the bias; `weight_norm` adds one gain for each output channel, 3 operations per weight and 2 per gain.
 
     >>> Conv(out=32, kernel=3, stride=2).work(Shape.of(224, 224, 3)).macs
     10838016
@@ -69,7 +68,7 @@ class Conv(Layer, kind="conv"):
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
         weights = product(along("kernel", self.kernel, x.rank - 1)) * (x.channels // self.groups) * self.out
-        work = Work(weights * minimum(product(x.spatial), product(y.spatial)), y.elements if self.bias else 0)
+        work = Work(weights * product(y.spatial), y.elements if self.bias else 0)
         return work + normalization(weights, self.out) if self.weight_norm else work
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:

@@ -10,7 +10,7 @@ from paramcount.layers._window import axis_padding, describe, each_axis, kernel_
 from paramcount.layers.conv import channels_last
 from paramcount.layers.fields import Flag, Padding, PerAxis, Whole, field
 from paramcount.layers.layer import Layer, Param, Shape, Work, along
-from paramcount.numbers.arithmetic import Size, maximum, minimum, product, require
+from paramcount.numbers.arithmetic import Size, maximum, product, require
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class ConvTranspose(Layer, kind="conv_transpose"):
 
     Along an axis of n positions: (n - 1) · stride + dilation · (kernel - 1) + 1 - padding + output_padding; with
     padding `same`, n · stride. Weights [kernel, channels, out / groups], as in PyTorch but for the order. MACs:
-    kernel positions × channels × out / groups × the smaller of input and output positions: the zeros inserted
-    between positions cost nothing. Elementwise: 1 per output element for the bias.
+    that × input positions: the zeros inserted between positions cost nothing. Elementwise: 1 per output element for
+    the bias.
 
     >>> ConvTranspose(out=32, kernel=2, stride=2).work(Shape.of(16, 16, 64)).macs  # 4 · 64 · 32 · 16²
     2097152
@@ -72,7 +72,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
         weights = product(along("kernel", self.kernel, x.rank - 1)) * x.channels * (self.out // self.groups)
-        return Work(weights * minimum(product(x.spatial), product(y.spatial)), y.elements if self.bias else 0)
+        return Work(weights * product(x.spatial), y.elements if self.bias else 0)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import lax

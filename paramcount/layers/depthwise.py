@@ -9,15 +9,15 @@ from paramcount.layers._window import describe, kernel_axes, positions, window
 from paramcount.layers.conv import convolve
 from paramcount.layers.fields import Flag, Padding, PerAxis, Whole, field
 from paramcount.layers.layer import Layer, Param, Shape, Work, along
-from paramcount.numbers.arithmetic import minimum, product
+from paramcount.numbers.arithmetic import product
 
 
 @dataclass(frozen=True)
 class Depthwise(Layer, kind="depthwise"):
     """A convolution of each channel by itself, with `multiplier` kernels; the results of one channel are adjacent.
 
-    Weights: kernel positions × channels × multiplier. MACs: that × the smaller of input and output positions.
-    Elementwise: 1 per output element for the bias.
+    Weights: kernel positions × channels × multiplier. MACs: that × output positions. Elementwise: 1 per
+    output element for the bias.
 
     >>> Depthwise(kernel=3).work(Shape.of(13, 13, 512)).macs  # 9 · 512 · 13²
     778752
@@ -62,7 +62,7 @@ class Depthwise(Layer, kind="depthwise"):
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
         weights = product(along("kernel", self.kernel, x.rank - 1)) * y.channels
-        return Work(weights * minimum(product(x.spatial), product(y.spatial)), y.elements if self.bias else 0)
+        return Work(weights * product(y.spatial), y.elements if self.bias else 0)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         y = convolve(x, params["weight"], *window(self, x.ndim - 1), x.shape[-1])

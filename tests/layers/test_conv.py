@@ -57,8 +57,14 @@ def random(*shape):
         (Conv(64, 3, padding=1, bias=True), (224, 224, 3), (224, 224, 64), 1_792, 86_704_128),
         # 2 · 3 · 5 taps · 4 · 6 = 720; (9 - 2) // 2 + 1 = 4, 9 - 3 + 1 = 7, 9 - 5 + 1 = 5; 720 · 140
         (Conv(6, (2, 3, 5), (2, 1, 1), "valid"), (9, 9, 9, 4), (4, 7, 5, 6), 720, 100_800),
-        # 3 - 3 + 8 + 1 = 9 positions, of which only as many as came in count: 9 · 2 · 4 · 9
-        (Conv(4, 3, padding=4), (3, 3, 2), (9, 9, 4), 72, 648),
+        # 3 - 3 + 8 + 1 = 9 positions along each axis, most of them of padding: 9 · 2 · 4 · 9²
+        (Conv(4, 3, padding=4), (3, 3, 2), (9, 9, 4), 72, 5_832),
+        # a kernel of 1 on 3 + 2 positions
+        (Conv(1, 1, padding=1), (3, 3, 1), (5, 5, 1), 1, 25),
+        # the first layer of FCN: 27 · 64 · (224 + 200 - 2)²
+        (Conv(64, 3, padding=100), (224, 224, 3), (422, 422, 64), 1_728, 307_729_152),
+        # the positions of wav2vec2: 128 · 48 · 768 · (49 + 128 - 127)
+        (Conv(768, 128, padding=64, groups=16), (49, 768), (50, 768), 4_718_592, 235_929_600),
         # one gain for each of 5 outputs beside 5 · 4 · 3 weights
         (Conv(5, 3, weight_norm=True), (10, 4), (10, 5), 65, 600),
     ],

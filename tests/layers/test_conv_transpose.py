@@ -30,8 +30,10 @@ from paramcount.layers.layer import Shape
             ConvTranspose(33, (3, 5, 2), (2, 1, 1), (0, 4, 2), bias=True),
             (10, 20, 30, 16), (21, 16, 27, 33), 15_873, 95_040_000,
         ),
-        # 9 - 2 · 3 + 2 = 5 come out of 9: the smaller number counts, 3 · 2 · 4 · 5
-        (ConvTranspose(4, 3, 1, 3), (9, 2), (5, 4), 24, 120),
+        # 9 - 2 · 3 + 2 = 5 come out of 9, which all meet the kernel: 3 · 2 · 4 · 9
+        (ConvTranspose(4, 3, 1, 3), (9, 2), (5, 4), 24, 216),
+        # 3 · 8 · 9 · 10²
+        (ConvTranspose(8, 3, padding=2), (10, 10, 3), (8, 8, 8), 216, 21_600),
     ],
 )  # fmt: skip
 def test_by_hand(layer, sizes, out, params, macs):

@@ -11,7 +11,7 @@ from typing import Any
 from paramcount.backend.trace.primitives import ELEMENTWISE, FREE, MOVES
 from paramcount.backend.trace.products import Rule
 from paramcount.backend.trace.scopes import Stacks, standing
-from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker
+from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker, macs
 from paramcount.errors import ArgumentError, quote
 
 Owners = dict[Any, Any]  # by variable
@@ -35,12 +35,12 @@ class Following(Walker):
 
     def trace(self, jaxpr: Any, inputs: list[Any], constants: list[Any], outputs: list[Any]) -> None:
         """Walk the whole program, with these owners of its inputs, constants and results."""
-        self.follow(jaxpr, Place(), inputs, outputs, constants)
+        self.follow(jaxpr, Place().within(jaxpr), inputs, outputs, constants)
 
     def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = ()) -> None:
         inputs = [lookup(self.owners, each) for each in operands]
         outputs = [lookup(self.wanted, each) for each in results]
-        owners = self.follow(jaxpr, place, inputs, outputs)
+        owners = self.follow(jaxpr, place.within(jaxpr, operands, results), inputs, outputs)
         if len(results) == len(jaxpr.outvars):
             self.owners.update(
                 (result, owner)
@@ -54,13 +54,13 @@ class Following(Walker):
         around = self.owners, self.wanted
         self.owners = paired(jaxpr.invars, inputs) | paired(jaxpr.constvars, constants or [])
         self.wanted = demands(jaxpr, paired(jaxpr.outvars, outputs))
-        super().program(jaxpr, place)
+        self.equations(jaxpr, place)
         owners = self.owners
         self.owners, self.wanted = around
         return owners
 
     def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
-        self.add(eqn, place, macs=rule(eqn))
+        self.add(eqn, place, macs=macs(eqn, place, rule))
 
     def free(self, eqn: Any, place: Place) -> None:
         name = eqn.primitive.name

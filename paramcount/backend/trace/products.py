@@ -9,6 +9,8 @@ from collections.abc import Callable
 from math import gcd, prod
 from typing import Any
 
+from paramcount.backend.trace.kernels import Program, reversed_after, reversed_before
+
 Rule = Callable[[Any], int]  # an equation -> its multiply-accumulates when it runs once
 
 
@@ -40,17 +42,40 @@ def products(eqn: Any) -> int:
     return 4 if eqn.invars[0].aval.dtype.kind == "c" else 1
 
 
-def convolution(eqn: Any) -> int:
-    """Kernel positions × the smaller number of the other two's positions, all before dilation, × channels.
+def convolution(eqn: Any, program: Program | None = None) -> int:
+    """Kernel positions × output positions × channels, of a transposed convolution × input positions, before dilation.
 
-    The kernel is the right operand. In the gradient of a kernel, however, it is the result; JAX writes that
-    with batch and feature exchanged on the left, so the batch axis comes after the feature axis. (So a CHWN
-    layout, and a gradient of a gradient, cannot be distinguished from it.)
+    A gradient costs what its forward convolution does. That by an input is itself a transposed convolution, or, of a
+    transposed one, a plain one. In that by a kernel, the kernel's positions are those of the result.
     """
     left, right, out = positions(eqn)
-    if eqn.params["dimension_numbers"].lhs_spec[0] > eqn.params["dimension_numbers"].lhs_spec[1]:
-        right, out = out, right
-    return prod(right) * min(prod(left), prod(out)) * channels(eqn)
+    of_kernel = is_gradient_of_kernel(eqn)
+    kernel, others = (out, right) if of_kernel else (right, out)
+    counted = left if is_transposed(eqn, of_kernel, program) else others
+    return prod(kernel) * prod(counted) * channels(eqn)
+
+
+def is_gradient_of_kernel(eqn: Any) -> bool:
+    """Whether JAX wrote a convolution as the gradient by a kernel: with batch and feature exchanged in both operands.
+
+    A CHWN layout whose kernels have the input's channels last cannot be distinguished from it.
+    """
+    numbers = eqn.params["dimension_numbers"]
+    return all(batch > feature for batch, feature, *_ in (numbers.lhs_spec, numbers.rhs_spec))
+
+
+def is_transposed(eqn: Any, of_kernel: bool, program: Program | None) -> bool:
+    """Whether a convolution, or that of which it is the gradient by a kernel, is a transposed one.
+
+    It is if it spreads its input, and is not if it steps over its result. Where it does neither, its kernel decides,
+    which transposed ones reverse; where both, a reversed kernel shows the gradient by the input of such a convolution.
+    """
+    spreads = any(step > 1 for step in eqn.params["lhs_dilation"])
+    steps = any(step > 1 for step in eqn.params["rhs_dilation" if of_kernel else "window_strides"])
+    if spreads != steps:
+        return spreads
+    found = reversed_after(program, eqn.outvars[0]) if of_kernel else reversed_before(program, eqn.invars[1])
+    return spreads != bool(found // len(eqn.params["window_strides"]) % 2)
 
 
 def convolution_in_bounds(eqn: Any) -> int:

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from jax.interpreters.partial_eval import dce_jaxpr
 
+from paramcount.backend.trace.kernels import Program
 from paramcount.backend.trace.primitives import FREE
-from paramcount.backend.trace.products import Rule, convolution_in_bounds
+from paramcount.backend.trace.products import Rule, convolution, convolution_in_bounds
 from paramcount.backend.trace.rules import CONTRACTIONS, registered
 from paramcount.backend.trace.scopes import Stacks, named_trips, written
 from paramcount.errors import ParamcountError, quote
@@ -129,14 +130,19 @@ class Place(NamedTuple):
 
     stacks: Stacks = ()
     times: int = 1
+    program: Program | None = None
 
     def inside(self, eqn: Any) -> Place:
         """The place of an equation's inner program, whose scopes are relative to the call."""
         stack = eqn.source_info.name_stack
-        return Place((*self.stacks, stack), self.times) if stack.stack else self
+        return self._replace(stacks=(*self.stacks, stack)) if stack.stack else self
 
     def repeated(self, times: int) -> Place:
-        return Place(self.stacks, self.times * times)
+        return self._replace(times=self.times * times)
+
+    def within(self, jaxpr: Any, operands: Any = (), results: Any = ()) -> Place:
+        """The place of the equations of a program that is called with these operands, for these results."""
+        return self._replace(program=Program(jaxpr, operands, results, self.program))
 
 
 class Walker:
@@ -151,6 +157,9 @@ class Walker:
         self.operations: list[Operation] = []
 
     def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = ()) -> None:
+        self.equations(jaxpr, place.within(jaxpr, operands, results))
+
+    def equations(self, jaxpr: Any, place: Place) -> None:
         for eqn in jaxpr.eqns:
             self.equation(eqn, place)
 
@@ -169,7 +178,7 @@ class Walker:
 
     def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
         stacks, times = place.inside(eqn).stacks, place.times
-        self.operations.append(Operation(stacks, eqn.primitive.name, rule(eqn) * times, times))
+        self.operations.append(Operation(stacks, eqn.primitive.name, macs(eqn, place, rule) * times, times))
 
     def free(self, eqn: Any, place: Place) -> None:
         """An operation without a multiply-accumulate."""
@@ -190,6 +199,11 @@ class Walker:
         run()
         found, self.operations = self.operations, before
         return found
+
+
+def macs(eqn: Any, place: Place, rule: Rule) -> int:
+    """What a rule says; that of convolutions also looks at the program around."""
+    return convolution(eqn, place.program) if rule is convolution else rule(eqn)
 
 
 def opened(jaxpr: Any) -> Any:
