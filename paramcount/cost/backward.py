@@ -1,8 +1,8 @@
 """Which contractions the gradient of a network has, found in its tree without unrolling it.
 
 A value depends on training if a trainable parameter is upstream of it, and it matters if the loss is downstream. A
-contraction whose result does both has, in the backward computation, one contraction of the same size for each of its
-operands that depends on training. One sweep forward marks what depends, one sweep backward what matters.
+contraction whose result does both has, in the backward computation, one contraction for each of its operands that
+depends on training, usually of the same size. One sweep forward marks what depends, one sweep backward what matters.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ class Backward:
         for contraction in node.contractions():
             forward = forward + contraction.macs
             if trained:
-                operands = sum(depends(operand, ran) for operand in contraction.operands)
-                backward = backward + contraction.macs * operands
+                for operand, macs in contraction.by_operand():
+                    backward = backward + macs if depends(operand, ran) else backward
         if trained:
             self.trained += 1
             self.matters.update(value for value, needed in zip(node.inputs, ran.inputs, strict=True) if needed)

@@ -159,7 +159,7 @@ class Schedule(Runner):
         as the contraction has MACs, divided by the channels.
         """
         channels = node.outputs[0].shape.channels if node.outputs[0].shape.rank else 1
-        for macs, operands in node.contractions():
+        for macs, operands, _ in node.contractions():
             if any(len(operand) > 1 and any(isinstance(part, int) for part in operand) for operand in operands):
                 yield self.tensor(Shape((2, macs // channels)), made[0].batched)
         gained = any(param.role == "norm" for param in node.params().values())

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from string import ascii_letters
-from typing import Any
+from typing import Any, NamedTuple
 
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.layers._accept import has_numbers
@@ -14,12 +14,22 @@ from paramcount.numbers.arithmetic import Size, product, require
 Axes = tuple[str, ...]
 
 
+class Pair(NamedTuple):
+    """The product of two values: how many products of numbers it is, and whether any are summed, in the result and in
+    the gradient by each value, which sums over the axes that the value does not have."""
+
+    products: Size
+    sums: bool
+    gradients_sum: tuple[bool, bool]
+
+
 @dataclass(frozen=True)
 class Einsum(ParameterFree, kind="einsum"):
     """The sum of products of several values over axes named by a pattern, `t d, s d -> t s`; `d, d ->` is a scalar.
 
-    MACs: the product of all the axes' sizes. More than two values are contracted from left to right, a pair at a
-    time, and each pair counts by its own axes. No elementwise operations.
+    MACs: the product of all the axes' sizes. More than two values are multiplied from left to right, a pair at a time,
+    and each pair counts by its own axes. A pair that sums nothing, as in `t d, d -> t d`, has no MACs; elementwise: 1
+    for each element of its product.
 
     >>> Einsum(pattern="t d, s d -> t s", paths=["q", "k"]).work(Shape.of(64, 32), Shape.of(128, 32)).macs
     262144
@@ -35,7 +45,7 @@ class Einsum(ParameterFree, kind="einsum"):
         ({"pattern": "t d, s d -> t s", "paths": ("a", "b")}, (5, 4), (6, 4)),
         ({"pattern": "b h i d, b h j d -> b h i j", "paths": ("a", "b")}, (2, 3, 5, 4), (2, 3, 6, 4)),
         ({"pattern": "d, d ->", "paths": ("a", "b")}, (7,), (7,)),
-        ({"pattern": "t s, t -> s t", "paths": ("a", "b")}, (3, 4), (3,)),
+        ({"pattern": "t s, t s -> s t", "paths": ("a", "b")}, (3, 4), (3, 4)),
         ({"pattern": "a b, b c, c d -> d a", "paths": ("a", "b", "c")}, (2, 3), (3, 4), (4, 5)),
     )
 
@@ -48,17 +58,21 @@ class Einsum(ParameterFree, kind="einsum"):
         return Shape.of(*(sizes[axis] for axis in result))
 
     def work(self, *inputs: Shape) -> Work:
-        macs = 0
-        for contraction in self.contractions(*inputs):
-            macs = macs + contraction.macs
-        return Work(macs)
+        work = Work()
+        for pair in self.pairs(*inputs):
+            work = work + (Work(pair.products) if pair.sums else Work(0, pair.products))
+        return work
 
     def contractions(self, *inputs: Shape) -> tuple[Contraction, ...]:
-        sizes = self.sizes(*inputs)
-        return tuple(
-            Contraction(product(sizes[axis] for axis in dict.fromkeys(left + right)), (tuple(range(i)), (i,)))
-            for i, (left, right, _) in enumerate(steps(self.pattern), 1)
-        )
+        found = []
+        for i, pair in enumerate(self.pairs(*inputs), 1):
+            operands = tuple(range(i)), (i,)
+            if pair.sums:
+                found.append(Contraction(pair.products, operands))
+            else:
+                gradients = tuple(pair.products if sums else 0 for sums in pair.gradients_sum)
+                found.append(Contraction(0, operands, gradients))
+        return tuple(found)
 
     def forward(self, params: dict[str, Any], *inputs: Any, context: Any) -> Any:
         from jax import numpy as jnp
@@ -70,6 +84,16 @@ class Einsum(ParameterFree, kind="einsum"):
             left, right, kept = ("".join(letter[axis] for axis in each) for each in axes)
             result = jnp.einsum(f"{left},{right}->{kept}", result, value)
         return result
+
+    def pairs(self, *inputs: Shape) -> list[Pair]:
+        """The products of two values that the whole consists of, from left to right."""
+        sizes = self.sizes(*inputs)
+        found = []
+        for left, right, kept in steps(self.pattern):
+            axes = dict.fromkeys(left + right)
+            gradients_sum = len(left) < len(axes), len(right) < len(axes)
+            found.append(Pair(product(sizes[axis] for axis in axes), len(kept) < len(axes), gradients_sum))
+        return found
 
     def sizes(self, *inputs: Shape) -> dict[str, Size]:
         """The size of each axis; raises ShapeError where the values do not fit the pattern, or each other."""
@@ -124,7 +148,7 @@ def parse(pattern: str) -> tuple[tuple[Axes, ...], Axes]:
 
 
 def steps(pattern: str) -> list[tuple[Axes, Axes, Axes]]:
-    """The contractions from left to right: the axes of the result so far, of the next value, and of their product."""
+    """The products from left to right: the axes of the result so far, of the next value, and of their product."""
     operands, result = parse(pattern)
     found = []
     left = operands[0]

@@ -129,11 +129,21 @@ class Contraction(NamedTuple):
     """The multiply-accumulates of one contraction, and what each of its operands is computed from: parameters, by name,
     and inputs, by number.
 
-    Its gradient has another contraction of the same size for each operand that depends on a trainable parameter.
+    Its gradient has another contraction of the same size for each operand that depends on a trainable parameter, or one
+    of the size that `gradients` gives for that operand.
+
+    >>> Contraction(640, (("weight",), (0,))).by_operand()  # the MACs of the gradient by each
+    [(('weight',), 640), ((0,), 640)]
     """
 
     macs: Size
     operands: tuple[tuple[str | int, ...], ...]
+    gradients: tuple[Size, ...] | None = None
+
+    def by_operand(self) -> list[tuple[tuple[str | int, ...], Size]]:
+        """Each operand with the multiply-accumulates of the gradient by it."""
+        gradients = (self.macs,) * len(self.operands) if self.gradients is None else self.gradients
+        return list(zip(self.operands, gradients, strict=True))
 
 
 class Item:

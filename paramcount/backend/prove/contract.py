@@ -143,9 +143,9 @@ def check_gradient(layer: Layer, shapes: tuple[Shape, ...], where: str) -> None:
         others = {name: value for name, value in values.items() if name not in given}
         found, expected = count_macs(jax.make_jaxpr(jax.value_and_grad(loss))(given, others)), macs
         for contraction in contractions:
-            for operand in contraction.operands:
+            for operand, cost in contraction.by_operand():
                 made_of = {inputs[part] if isinstance(part, int) else part for part in operand}
-                expected += contraction.macs * bool(made_of & given.keys())
+                expected += cost * bool(made_of & given.keys())
         by = ", ".join(chosen)
         assert found == expected, f"{where}: with the gradient by {by} there are {expected} MACs, traced are {found}"
 

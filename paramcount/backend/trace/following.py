@@ -11,7 +11,7 @@ from typing import Any
 from paramcount.backend.trace.primitives import ELEMENTWISE, FREE, MOVES
 from paramcount.backend.trace.products import Rule
 from paramcount.backend.trace.scopes import Stacks, standing
-from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker, macs
+from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker, work
 from paramcount.errors import ArgumentError, quote
 
 Owners = dict[Any, Any]  # by variable
@@ -60,7 +60,7 @@ class Following(Walker):
         return owners
 
     def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
-        self.add(eqn, place, macs=macs(eqn, place, rule))
+        self.add(eqn, place, *work(eqn, place, rule))
 
     def free(self, eqn: Any, place: Place) -> None:
         name = eqn.primitive.name

@@ -20,6 +20,22 @@ def dot_general(eqn: Any) -> int:
     return prod(left) * other_axes(right, (*contracted, *batched)) * products(eqn)
 
 
+def is_contraction(eqn: Any) -> bool:
+    """Whether a product sums over any axis."""
+    (contracted, _), _ = eqn.params["dimension_numbers"]
+    return bool(contracted)
+
+
+def is_gradient_of_contraction(eqn: Any) -> bool:
+    """Whether a product that sums nothing itself is, if it is a gradient, that of a product that sums.
+
+    JAX writes the gradient of the result on the left and the other operand on the right, so the axes that only the
+    right one has are those that the product itself contracted.
+    """
+    _, (_, batched) = eqn.params["dimension_numbers"]
+    return len(batched) < eqn.invars[1].aval.ndim
+
+
 def ragged_dot(eqn: Any) -> int:
     # Each row is multiplied only by the weights of its own group, so the group axis is not a factor.
     left, right = eqn.invars[0].aval.shape, eqn.invars[1].aval.shape
@@ -58,7 +74,7 @@ def convolution(eqn: Any, program: Program | None = None) -> int:
 def is_gradient_of_kernel(eqn: Any) -> bool:
     """Whether JAX wrote a convolution as the gradient by a kernel: with batch and feature exchanged in both operands.
 
-    A CHWN layout whose kernels have the input's channels last cannot be distinguished from it.
+    A layout with the batch after the channels (CHWN), and in kernels the output's after the input's, looks the same.
     """
     numbers = eqn.params["dimension_numbers"]
     return all(batch > feature for batch, feature, *_ in (numbers.lhs_spec, numbers.rhs_spec))

@@ -15,11 +15,19 @@ from typing import Any, NamedTuple
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from paramcount.backend.trace.kernels import Program
-from paramcount.backend.trace.primitives import FREE
-from paramcount.backend.trace.products import Rule, convolution, convolution_in_bounds
+from paramcount.backend.trace.primitives import FREE, results
+from paramcount.backend.trace.products import (
+    Rule,
+    convolution,
+    convolution_in_bounds,
+    dot_general,
+    is_contraction,
+    is_gradient_of_contraction,
+)
 from paramcount.backend.trace.rules import CONTRACTIONS, registered
-from paramcount.backend.trace.scopes import Stacks, named_trips, written
+from paramcount.backend.trace.scopes import Stacks, named_trips, standing, written
 from paramcount.errors import ParamcountError, quote
+from paramcount.layers.layer import Work
 
 UNKNOWN = "unknown"
 NO_RULE = "no rule says what {} costs"
@@ -178,7 +186,7 @@ class Walker:
 
     def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
         stacks, times = place.inside(eqn).stacks, place.times
-        self.operations.append(Operation(stacks, eqn.primitive.name, macs(eqn, place, rule) * times, times))
+        self.operations.append(Operation(stacks, eqn.primitive.name, work(eqn, place, rule).macs * times, times))
 
     def free(self, eqn: Any, place: Place) -> None:
         """An operation without a multiply-accumulate."""
@@ -201,9 +209,14 @@ class Walker:
         return found
 
 
-def macs(eqn: Any, place: Place, rule: Rule) -> int:
-    """What a rule says; that of convolutions also looks at the program around."""
-    return convolution(eqn, place.program) if rule is convolution else rule(eqn)
+def work(eqn: Any, place: Place, rule: Rule) -> Work:
+    """What a rule says; what a convolution and a product that sums nothing are depends on what is around them."""
+    if rule is convolution:
+        return Work(convolution(eqn, place.program))
+    if rule is dot_general and not is_contraction(eqn):
+        of_contraction = standing(place.inside(eqn).stacks).phase == "backward" and is_gradient_of_contraction(eqn)
+        return Work(rule(eqn)) if of_contraction else Work(0, results(eqn))
+    return Work(rule(eqn))
 
 
 def opened(jaxpr: Any) -> Any:

@@ -82,8 +82,9 @@ WRAPPED = {
     ),
     "custom_vjp": lambda f: lambda x, w: f(x, passed_on(w)),
     "cond": lambda f: lambda x, w: lax.cond(x[0, 0, 0, 0] > 0, f, lambda x, w: f(x, w) + 1, x, w),
-    "casts and copies": lambda f: lambda x, w: f(x, lax.optimization_barrier((x, w.astype("bfloat16")))[1].astype("f4")),
-    "transposed and reshaped": lambda f: lambda x, w: f(x, w.reshape(6, 3, 4).transpose(1, 2, 0).T.swapaxes(1, 2).reshape(W.shape)),
+    "casts": lambda f: lambda x, w: f(x, w.astype("bfloat16").astype("f4")),
+    "copies": lambda f: lambda x, w: f(*lax.optimization_barrier((x, w))),
+    "transposed and reshaped": lambda f: lambda x, w: f(x, w.reshape(6, 3, 4).T.transpose(2, 1, 0).reshape(W.shape)),
     "an axis to map": lambda f: lambda x, w: jax.vmap(f, (0, None))(x[:, None], w),
     "kernels to map": lambda f: lambda x, w: jax.vmap(f, (None, 3), 3)(x, w[..., None])[..., 0],
 }  # fmt: skip
