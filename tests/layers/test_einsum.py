@@ -1,9 +1,12 @@
+import random
+
 import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layers.einsum import Einsum
 from paramcount.layers.layer import Shape, Work
+from paramcount.layers.merge import Multiply
 
 
 def einsum(pattern, values=2):
@@ -25,6 +28,50 @@ def test_more_values_are_contracted_from_left_to_right():
     shapes = Shape.of(2, 3), Shape.of(3, 4), Shape.of(4, 5)
     assert chain.work(*shapes) == Work(64)  # 2 · 3 · 4, then 2 · 4 · 5
     assert chain.output_shape(*shapes) == Shape.of(2, 5)
+
+
+def test_a_product_that_sums_nothing_counts_as_multiply():
+    assert einsum("t d, d -> t d").work(Shape.of(10, 64), Shape.of(64)) == Work(0, 640)
+    assert Multiply(["prev", "b"]).work(Shape.of(10, 64), Shape.of(64)) == Work(0, 640)
+    assert einsum("t, s -> t s").work(Shape.of(3), Shape.of(4)) == Work(0, 12)
+    assert einsum("d, -> d").work(Shape.of(5), Shape.of()) == Work(0, 5)
+    # 2 · 3 products of the first pair, all of them kept, and 2 · 3 · 4 of the second, summed over b
+    pairs = einsum("a b, b, b c -> a c", 3)
+    assert pairs.work(Shape.of(2, 3), Shape.of(3), Shape.of(3, 4)) == Work(24, 6)
+    # a · b, then summed over a and b with an axis of size 1: what is summed is said by the axes
+    assert einsum("a b, a b ->").work(Shape.of(1, 1), Shape.of(1, 1)) == Work(1, 0)
+
+
+def test_gradients_of_a_product_that_sums_nothing():
+    """What an operand does not have is summed in the gradient by it."""
+    found = einsum("t d, d -> t d").contractions(Shape.of(10, 64), Shape.of(64))
+    assert [each.by_operand() for each in found] == [[((0,), 0), ((1,), 640)]]
+    found = einsum("t, s -> t s").contractions(Shape.of(3), Shape.of(4))
+    assert [each.by_operand() for each in found] == [[((0,), 12), ((1,), 12)]]
+    found = einsum("d, d -> d").contractions(Shape.of(5), Shape.of(5))
+    assert [each.by_operand() for each in found] == [[((0,), 0), ((1,), 0)]]
+
+
+def random_pattern(draw):
+    """A pattern of two to four values over up to four axes, and the values' shapes; it may be one that is refused."""
+    axes = {axis: draw.randint(1, 4) for axis in draw.sample("abcd", draw.randint(1, 4))}
+    *values, result = (draw.sample(list(axes), draw.randint(0, len(axes))) for _ in range(draw.randint(3, 5)))
+    pattern = f"{', '.join(map(' '.join, values))} -> {' '.join(result)}"
+    return einsum(pattern, len(values)), [Shape.of(*(axes[axis] for axis in each)) for each in values]
+
+
+def test_random_patterns_keep_the_contract_of_layers():
+    """Shapes, MACs and gradients are those of the traced program, in sweeps those of each variant alone."""
+    contract = pytest.importorskip("paramcount.backend.prove.contract", reason="needs JAX")
+    draw, tried = random.Random(3), 0
+    while tried < 30:
+        layer, shapes = random_pattern(draw)
+        try:
+            layer.output_shape(*shapes)
+        except ArgumentError:
+            continue
+        contract.check_example(layer, *shapes)
+        tried += 1
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,9 @@ from paramcount.layers.merge import Add
 from paramcount.layers.parameter import Parameter
 from paramcount.layers.pointwise import Pointwise
 from paramcount.layers.pool import AvgPool
-from paramcount.layers.reshape import Flatten
+from paramcount.layers.reshape import Flatten, Reshape
 from paramcount.layers.route import Router
+from paramcount.layers.slicing import Slice
 
 
 def proved(items, input=None, freeze=(), **names):
@@ -82,6 +83,11 @@ STRUCTURES = {
     "einsum": [
         Let({"q": [Dense(4)], "k": [With(Dense(4), frozen=True)], "v": [Relu()]}),
         Einsum("t d, s d, s e -> t e", paths=["q", "k", "v"]),
+    ],
+    "einsum that sums nothing": [
+        Let({"a": [Dense(5)], "b": [Slice(1), Reshape([6]), Dense(5)], "c": [Relu()]}),
+        Einsum("t d, d, t e -> d e", paths=["a", "b", "c"]),
+        Let({"scaled": [Einsum("d e, d -> e d", paths=["prev", "b"])]}),
     ],
 }  # fmt: skip
 

@@ -43,6 +43,38 @@ def test_a_complex_product_is_four_real_ones():
     assert macs(lambda x, w: lax.conv(x, w, (1,), "VALID"), signal, taps) == 4 * 3 * 6
 
 
+def test_a_product_that_sums_nothing_is_elementwise():
+    scale = partial(jnp.einsum, "td,d->td")
+    report = trace(scale, shape(10, 64), shape(64))
+    assert (report.macs, report.elementwise) == (0, 640)
+    assert trace(lambda a, b: a * b, shape(10, 64), shape(64)).elementwise == 640
+    both = trace(jax.vjp, scale, shape(10, 64), shape(64))
+    assert both.macs == 0
+
+    def gradients(a, b, g):
+        return jax.vjp(scale, a, b)[1](g)
+
+    report = trace(gradients, shape(10, 64), shape(64), shape(10, 64))
+    assert report.backward_macs == 640  # that by `b` sums over t, that by `a` is another product of each element
+    assert report.elementwise == 640
+
+
+def test_a_gradient_of_a_product_that_sums_costs_what_it_does():
+    def gradients(x, w, g):
+        return jax.vjp(jnp.matmul, x, w)[1](g)
+
+    # the gradient by the matrix is an outer product of two vectors: it is summed over a batch, of one here
+    assert trace(gradients, shape(5), shape(5, 7), shape(7)).backward_macs == 2 * 35
+    assert trace(gradients, shape(1, 5), shape(5, 7), shape(1, 7)).backward_macs == 2 * 35
+    each = jax.vmap(gradients, (0, None, 0))
+    assert trace(each, shape(3, 5), shape(5, 7), shape(3, 7)).backward_macs == 3 * 2 * 35
+    # an outer product that is no gradient, and one that `checkpoint` computes once more
+    assert macs(partial(jnp.einsum, "i,j->ij"), shape(5), shape(7)) == 0
+    again = jax.checkpoint(lambda a, b: jnp.sin(jnp.einsum("i,j->ij", a, b)))
+    step = jax.value_and_grad(lambda a, b: again(a, b).sum(), (0, 1))
+    assert trace(step, shape(5), shape(7)).macs == 2 * 35  # each gradient sums over the other axis
+
+
 def test_ragged_products_of_every_mode():
     sizes = shape(3, dtype=jnp.int32)
     numbers = lax.RaggedDotDimensionNumbers
