@@ -6,6 +6,7 @@ from typing import Any
 from paramcount.layers._accept import spatial_axes
 from paramcount.layers.fields import PerAxis, field
 from paramcount.layers.layer import ParameterFree, Shape, Work, along
+from paramcount.numbers.arithmetic import gcd, product
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,17 @@ class AdaptivePool(ParameterFree):
         return Shape((*sizes, x.channels), x.layout)
 
     def work(self, x: Shape) -> Work:
-        return Work(0, x.elements + self.output_shape(x).elements)
+        y = self.output_shape(x)
+        # n input positions in m bins: each bin starts where the one before it ends, or shares one position with it
+        positions = product(n + m - gcd(n, m) for n, m in zip(x.spatial, y.spatial, strict=True))
+        return Work(0, positions * x.channels + y.elements)
 
 
 class AdaptiveAvgPool(AdaptivePool, kind="adaptive_avg_pool"):
     """The means of `size` bins along each spatial axis; `none` keeps an axis.
 
-    Bin i of m over n positions reaches from floor(i n / m) up to ceil((i + 1) n / m). No MACs; elementwise: input
-    elements + output elements.
+    Bin i of m over n positions reaches from floor(i n / m) up to ceil((i + 1) n / m), so neighbours share a position
+    where m does not divide n. No MACs; elementwise: the positions of the bin, and one division, per output element.
 
     >>> str(AdaptiveAvgPool(size=(None, 7)).output_shape(Shape.of(13, 14, 256)))
     '13×7×256'
@@ -61,7 +65,7 @@ class AdaptiveAvgPool(AdaptivePool, kind="adaptive_avg_pool"):
 class AdaptiveMaxPool(AdaptivePool, kind="adaptive_max_pool"):
     """The largest of `size` bins along each spatial axis; `none` keeps an axis. The bins are adaptive_avg_pool's.
 
-    No MACs; elementwise: input elements + output elements.
+    No MACs; elementwise: the positions of the bin and 1, per output element.
 
     >>> str(AdaptiveMaxPool(size=(5, 7)).output_shape(Shape.of(10, 9, 8)))
     '5×7×8'

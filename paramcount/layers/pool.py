@@ -129,14 +129,12 @@ def pooled(x: Shape, pool: Pool) -> Shape:
         padded = size + before + after
         message = "the kernel spans {} positions, the padded input has {}"
         hint = "use a smaller kernel or more padding"
-        require(padded >= reach, message, reach, padded, error=ShapeError, hint=hint, argument="kernel")
+        hanging = step - 1 if pool.ceil else 0  # how far a window may hang over the edge
+        require(padded + hanging >= reach, message, reach, padded, error=ShapeError, hint=hint, argument="kernel")
         message = "padding {} is not smaller than the kernel's reach {}: a window would see nothing but padding"
         require(maximum(before, after) < reach, message, maximum(before, after), reach, argument="padding")
-        if pool.ceil:
-            count = ceil_div(padded - reach, step) + 1
-            places.append(where((count - 1) * step >= size + before, count - 1, count))
-        else:
-            places.append((padded - reach) // step + 1)
+        count = (padded + hanging - reach) // step + 1
+        places.append(where((count - 1) * step >= size + before, count - 1, count) if pool.ceil else count)
     return Shape((*places, x.channels), x.layout)
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "ceil_div",
     "decide",
     "exact_div",
+    "gcd",
     "maximum",
     "minimum",
     "product",
@@ -82,6 +83,19 @@ def exact_div(a: Size, b: Size, message: str = "{} is not divisible by {}", **de
     if type(a) is not int or type(b) is not int or a % b:
         require(a % b == 0, message, a, b, **details)
     return a // b
+
+
+def gcd(a: Size, b: Size) -> Size:
+    """The greatest common divisor of two sizes of at least 1.
+
+    >>> gcd(12, 18)
+    6
+    """
+    if type(a) is int and type(b) is int:
+        return math.gcd(a, b)
+    import numpy
+
+    return Column(numpy.gcd(plain(a), plain(b)), 1, min(bound(a, "high"), bound(b, "high")))
 
 
 def minimum(a: Size, b: Size) -> Size:

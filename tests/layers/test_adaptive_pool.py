@@ -17,9 +17,12 @@ def test_sizes_and_none():
     assert AdaptiveAvgPool((None, 7)).setting() == "–×7"
 
 
-def test_work_is_every_element_once():
-    assert AdaptiveAvgPool(6).work(Shape.of(13, 13, 10)) == Work(0, 2050)  # 169 · 10 + 36 · 10
-    assert AdaptiveMaxPool(2).work(Shape.of(5, 3)) == Work(0, 21)  # 15 + 6
+def test_work_is_the_positions_of_the_bins():
+    assert AdaptiveAvgPool(6).work(Shape.of(12, 12, 10)) == Work(0, 1800)  # 144 · 10 + 36 · 10
+    # bins of 2, 2, 3, 2, 3, 2 and 2 positions along each axis: 16² + 7²
+    assert AdaptiveAvgPool(7).work(Shape.of(10, 10, 1)) == AdaptiveMaxPool(7).work(Shape.of(10, 10, 1)) == Work(0, 305)
+    assert AdaptiveMaxPool(2).work(Shape.of(5, 3)) == Work(0, 24)  # two bins of 3 positions: 6 · 3 + 2 · 3
+    assert AdaptiveAvgPool(7).work(Shape.of(3, 1)) == Work(0, 16)  # 1, 1, 2, 1, 2, 1, 1 and 7 divisions
     assert GlobalPool().work(Shape.of(7, 7, 1280)) == Work(0, 64000)  # 49 · 1280 + 1280
 
 
@@ -29,6 +32,13 @@ def test_global_pool_leaves_the_channels():
     assert GlobalPool().output_shape(Shape.of(2, 7, 7, 512)) == Shape.of(512)
     x = numpy.array([[1, 10], [2, 20], [6, 60]], "float32")
     assert GlobalPool().forward({}, x, context=None).tolist() == [3, 30]
+
+
+def test_positions_equal_a_plain_enumeration_of_the_bins():
+    for n in range(1, 40):
+        for m in range(1, 40):
+            bins = [range(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
+            assert AdaptiveAvgPool(m).work(Shape.of(n, 1)).elementwise == sum(map(len, bins)) + m
 
 
 @pytest.mark.parametrize("shape", [Shape.of(512), Shape((9,), "tokens"), Shape.of(2, 2, 2, 2, 2)])

@@ -1,3 +1,4 @@
+import random
 from itertools import product
 
 import numpy
@@ -33,6 +34,14 @@ def test_ceil_drops_a_last_window_that_starts_in_the_padding_behind():
     assert sizes(MaxPool(2, 2, 1, ceil=True), 5, 5, 8) == (3, 3, 8)  # not ceil(5 / 2) + 1 = 4: it starts at 5 of 5
     assert sizes(MaxPool(1, 3, ceil=True), 5, 5, 8) == (2, 2, 8)  # not ceil(4 / 3) + 1 = 3
     assert sizes(AvgPool(4, 3, 2, ceil=True), 21, 8) == (8, 8)  # ceil(21 / 3) + 1
+
+
+def test_ceil_keeps_a_first_window_that_hangs_over_the_edge():
+    assert sizes(MaxPool(3, 2, ceil=True), 2, 2, 1) == (1, 1, 1)
+    assert sizes(AvgPool(3, 3, ceil=True), 1, 4) == (1, 4)
+    with pytest.raises(ShapeError, match="kernel spans 3 positions, the padded input has 1"):
+        sizes(MaxPool(3, 2, ceil=True), 1, 1)  # two more positions are needed, and a stride of 2 gives one
+    assert AvgPool(3, 2, ceil=True).work(Shape.of(2, 2, 1)).elementwise == 5  # 2 · 2 positions and a division
 
 
 def test_work_is_the_positions_of_the_windows():
@@ -116,6 +125,46 @@ def test_dilation_and_other_ranks_equal_torch():
     y = MaxPool((1, 2, 2), ceil=True).forward({}, x, context=None)
     expected = f.max_pool3d(torch.tensor(first(x)), (1, 2, 2), ceil_mode=True).numpy()
     numpy.testing.assert_array_equal(first(numpy.asarray(y)), expected)
+
+
+def random_pool(draw):
+    """A pool of ours with `ceil`, PyTorch's function with its arguments, and an input."""
+    axes = draw.randint(1, 3)
+    kernel, stride, dilation = (tuple(draw.randint(1, most) for _ in range(axes)) for most in (5, 4, 2))
+    padding = tuple(draw.randint(0, size // 2) for size in kernel)
+    x = numpy.random.default_rng(draw.randint(0, 99)).normal(size=[draw.randint(1, 9) for _ in range(axes)] + [2])
+    if draw.random() < 0.5:
+        ours = MaxPool(kernel, stride, padding, ceil=True, dilation=dilation)
+        return ours, f"max_pool{axes}d", (kernel, stride, padding, dilation, True), x.astype("float32")
+    count_pad = draw.random() < 0.5
+    ours = AvgPool(kernel, stride, padding, ceil=True, count_pad=count_pad)
+    return ours, f"avg_pool{axes}d", (kernel, stride, padding, True, count_pad), x.astype("float32")
+
+
+def compare_with_torch(draw):
+    """That a random pool gives what PyTorch's gives, or that both refuse it; returns whether they gave anything."""
+    import torch
+
+    pool, name, arguments, x = random_pool(draw)
+    try:
+        expected = getattr(torch.nn.functional, name)(torch.tensor(first(x)), *arguments).numpy()
+    except RuntimeError as error:
+        if "smaller than kernel size" in str(error):  # PyTorch's pools over volumes do not see that it may hang over
+            return False
+        assert "too small" in str(error), error
+        with pytest.raises(ShapeError, match="kernel spans"):
+            sizes(pool, *x.shape)
+        return False
+    y = first(numpy.asarray(pool.forward({}, x, context=None)))
+    assert pool.output_shape(Shape.of(*x.shape)).sizes == numpy.moveaxis(expected[0], 0, -1).shape
+    numpy.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-6, err_msg=str((pool, x.shape)))
+    return True
+
+
+def test_random_pools_with_ceil_equal_torch():
+    pytest.importorskip("torch", reason="needs torch")
+    draw = random.Random(7)
+    assert sum(compare_with_torch(draw) for _ in range(60)) > 30
 
 
 def test_values_by_hand():
