@@ -6,9 +6,10 @@ from typing import Any
 
 from paramcount.backend.trace.factorizations import FACTORIZATIONS
 from paramcount.backend.trace.products import PRODUCTS, Rule
+from paramcount.backend.trace.sparse import SPARSE
 from paramcount.errors import ArgumentError, quote
 
-CONTRACTIONS: dict[str, Rule] = PRODUCTS | FACTORIZATIONS
+CONTRACTIONS: dict[str, Rule] = PRODUCTS | FACTORIZATIONS | SPARSE
 registered: dict[str, Rule] = {}
 
 
