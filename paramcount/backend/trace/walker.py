@@ -145,14 +145,14 @@ class Walker:
     """One walk over a program and all those inside it, which collects each contraction.
 
     `operands` and `results` are the variables of a call that correspond to the inner program's, for walks that
-    follow values into it.
+    follow values into it. In a loop, `carry` are those of its inputs that the first results of an iteration replace.
     """
 
     def __init__(self, rules: Mapping[str, Rule] | None = None) -> None:
         self.rules = {**(CONTRACTIONS if rules is None else rules), **registered}
         self.operations: list[Operation] = []
 
-    def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = ()) -> None:
+    def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = (), carry: slice = slice(0)) -> None:
         for eqn in jaxpr.eqns:
             self.equation(eqn, place)
 
@@ -201,7 +201,9 @@ def opened(jaxpr: Any) -> Any:
 
 def scan(walker: Walker, eqn: Any, place: Place) -> None:
     inner = place.inside(eqn).repeated(eqn.params["length"])
-    walker.program(opened(eqn.params["jaxpr"]), inner, eqn.invars, eqn.outvars)
+    constants = eqn.params["num_consts"]
+    carry = slice(constants, constants + eqn.params["num_carry"])
+    walker.program(opened(eqn.params["jaxpr"]), inner, eqn.invars, eqn.outvars, carry)
 
 
 def largest_branch(walker: Walker, eqn: Any, place: Place) -> None:
@@ -242,7 +244,8 @@ def repeat_until(walker: Walker, eqn: Any, place: Place) -> None:
     def both(trips: int, tests: int) -> list[Operation]:
         def run() -> None:
             walker.program(cond, inner._replace(times=tests), [*eqn.invars[:skipped], *carried])
-            walker.program(body, inner._replace(times=trips), eqn.invars[skipped:], eqn.outvars)
+            operands, carry = eqn.invars[skipped:], slice(constants, None)
+            walker.program(body, inner._replace(times=trips), operands, eqn.outvars, carry)
 
         return walker.collected(run)
 
