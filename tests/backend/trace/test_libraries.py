@@ -222,6 +222,42 @@ def test_one_element():
     assert trace(lambda x: x.at[0].apply(jnp.sin), shape(4)).elementwise == 1
 
 
+# Attention of cuDNN
+
+
+def half(*sizes):
+    return shape(*sizes, dtype=jnp.bfloat16)
+
+
+@pytest.fixture
+def cudnn(monkeypatch):
+    module = pytest.importorskip("jax._src.cudnn.fused_attention_stablehlo")
+    monkeypatch.setattr(module, "check_cudnn_version", lambda: 91000)  # tracing asks for the library
+    return module
+
+
+def test_fused_attention(cudnn):
+    query, key = half(2, 16, 4, 64), half(2, 32, 4, 64)
+    pairs = 2 * 16 * 4 * 32
+    attend = partial(jax.nn.dot_product_attention, implementation="cudnn")
+    assert trace(attend, query, key, key).macs == pairs * (64 + 64)
+    step = jax.value_and_grad(lambda *arguments: attend(*arguments).astype(jnp.float32).sum(), argnums=(0, 1, 2))
+    report = trace(step, query, key, key)
+    # Backwards the scores again, and two gradients of each product.
+    assert (report.forward_macs, report.backward_macs) == (pairs * 2 * 64, pairs * 5 * 64)
+    heads_first = partial(cudnn.dot_product_attention, qkv_layout="BNTH")
+    assert trace(heads_first, half(2, 4, 16, 64), half(2, 4, 32, 64), half(2, 4, 32, 64)).macs == pairs * (64 + 64)
+
+
+def test_fused_attention_to_keys_in_pages(cudnn):
+    def attend(q, k, v, table, lengths):
+        return cudnn.paged_attention(q, k, v, lengths, lengths, table, table, mask_type=cudnn.MaskType.PADDING)
+
+    query, pages = half(2, 16, 4, 64), half(6, 32, 4, 64)  # 3 pages of 32 keys for each of 2 examples
+    table, lengths = shape(2, 1, 3, 1, dtype=jnp.int32), shape(2, dtype=jnp.int32)
+    assert trace(attend, query, pages, pages, table, lengths).macs == 2 * 16 * 4 * 96 * (64 + 64)
+
+
 # Hints to the compiler, and kernels
 
 
