@@ -2,16 +2,13 @@
 
 A parameter owns an operation that reads it, through movements and calls, or that computes its gradient. This names
 the layers of programs whose scopes do not, and finds the layer that a parameter belongs to.
-
-A look-up in a table reads it: the vectors at indices that depend on data are values like any others. What a loop takes
-of stacked parameters by its counter is still a parameter, which the layer reads.
 """
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
+from paramcount.backend.trace.lookups import Indices
 from paramcount.backend.trace.primitives import ELEMENTWISE, FREE, MOVES
 from paramcount.backend.trace.products import Rule
 from paramcount.backend.trace.scopes import Stacks, standing
@@ -19,8 +16,6 @@ from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker
 from paramcount.errors import ArgumentError, quote
 
 Owners = dict[Any, Any]  # by variable
-JOINS = ("concatenate", "stack", "complex")
-LOOK_UPS = ("gather", "dynamic_slice")
 
 
 class Following(Walker):
@@ -38,19 +33,15 @@ class Following(Walker):
         self.owners: Owners = {}  # of variables that are parameters, possibly moved
         self.wanted: Owners = {}  # of variables that become a parameter's gradient or next value
         self.reads: dict[Any, Stacks] = {}  # the name stacks of the first operation that reads a parameter
-        self.fixed: set[Any] = set()  # the variables that do not depend on data, but on constants and loop counters
+        self.indices = Indices()
 
     def trace(self, jaxpr: Any, inputs: list[Any], constants: list[Any], outputs: list[Any]) -> None:
         """Walk the whole program, with these owners of its inputs, constants and results."""
+        self.indices.enter(jaxpr)
         self.follow(jaxpr, Place(), inputs, outputs, constants)
 
     def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = (), carry: slice = slice(0)) -> None:
-        if len(operands) == len(jaxpr.invars):
-            known = [each for each, operand in zip(jaxpr.invars, operands, strict=True) if self.is_fixed(operand)]
-            changing = zip(jaxpr.invars[carry], jaxpr.outvars, strict=False)
-            self.fixed.difference_update(jaxpr.invars)
-            self.fixed.update(known)
-            self.fixed.difference_update(each for each, after in changing if not counts(jaxpr, each, after))
+        self.indices.enter(jaxpr, operands, carry)
         inputs = [lookup(self.owners, each) for each in operands]
         outputs = [lookup(self.wanted, each) for each in results]
         owners = self.follow(jaxpr, place, inputs, outputs)
@@ -67,7 +58,6 @@ class Following(Walker):
         around = self.owners, self.wanted
         self.owners = paired(jaxpr.invars, inputs) | paired(jaxpr.constvars, constants or [])
         self.wanted = demands(jaxpr, paired(jaxpr.outvars, outputs))
-        self.fixed.update(jaxpr.constvars)
         super().program(jaxpr, place)
         owners = self.owners
         self.owners, self.wanted = around
@@ -75,11 +65,7 @@ class Following(Walker):
 
     def equation(self, eqn: Any, place: Place) -> None:
         super().equation(eqn, place)
-        if all(map(self.is_fixed, eqn.invars)):
-            self.fixed.update(eqn.outvars)
-
-    def is_fixed(self, variable: Any) -> bool:
-        return hasattr(variable, "val") or variable in self.fixed
+        self.indices.leave(eqn)
 
     def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
         self.add(eqn, place, macs=rule(eqn))
@@ -87,25 +73,14 @@ class Following(Walker):
     def free(self, eqn: Any, place: Place) -> None:
         name = eqn.primitive.name
         if name in MOVES:
-            self.move(eqn, place)
-        elif operations := FREE[name](eqn):
+            moved, read = self.indices.moved_and_read(eqn, [lookup(self.owners, each) for each in eqn.invars])
+            self.owners.update((each, by) for each, by in zip(eqn.outvars, moved, strict=False) if by is not None)
+            for owner in filter(None, read):
+                self.reads.setdefault(owner, place.inside(eqn).stacks)
+            return
+        operations = FREE[name](eqn)
+        if operations:
             self.add(eqn, place, elementwise=operations)
-
-    def move(self, eqn: Any, place: Place) -> None:
-        """What a movement gives is still the parameter, but not if it is looked up, or a part of a value."""
-        owners = [lookup(self.owners, each) for each in eqn.invars]
-        moved, read = owners[:1] * len(eqn.outvars), owners[1:]
-        if len(owners) == len(eqn.outvars):
-            moved, read = owners, []
-        elif eqn.primitive.name in JOINS and None in owners:
-            moved, read = [], owners
-        elif gives_vectors(eqn):
-            fixed = all(map(self.is_fixed, eqn.invars[1:]))
-            moved = moved if fixed else []
-            read = owners[1:] if fixed and not gives_several(eqn) else owners
-        self.owners.update((each, owner) for each, owner in zip(eqn.outvars, moved, strict=False) if owner is not None)
-        for owner in filter(None, read):
-            self.reads.setdefault(owner, place.inside(eqn).stacks)
 
     def add(self, eqn: Any, place: Place, macs: int = 0, elementwise: int = 0, **more: Any) -> None:
         owner = None
@@ -147,22 +122,6 @@ class Following(Walker):
         for scope in sorted(self.unused):
             hint = "give the scope as the report's rows show it"
             raise ArgumentError(f"`trips` names {quote(scope)}, where no `while` runs", hint=hint, argument="trips")
-
-
-def gives_vectors(eqn: Any) -> bool:
-    """Whether it takes vectors out of an array at indices. Matrices, as those of experts, are weights of a layer."""
-    return eqn.primitive.name in LOOK_UPS and sum(size > 1 for size in eqn.params["slice_sizes"]) < 2
-
-
-def gives_several(eqn: Any) -> bool:
-    """Whether it takes several slices; the last axis of a gather's indices says where one of them starts."""
-    return eqn.primitive.name == "gather" and prod(eqn.invars[1].aval.shape[:-1]) > 1
-
-
-def counts(jaxpr: Any, before: Any, after: Any) -> bool:
-    """Whether a value that a loop carries is a counter, or stays as it is."""
-    steps = [eqn.invars for eqn in jaxpr.eqns if eqn.primitive.name in ("add", "sub") and after is eqn.outvars[0]]
-    return after is before or any(value is before and hasattr(step, "val") for value, step in steps)
 
 
 def lookup(owners: Owners, variable: Any) -> Any:

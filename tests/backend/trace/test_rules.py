@@ -199,17 +199,16 @@ def test_an_unknown_operation_becomes_a_row_if_not_strict():
 # What runs within kernels for one kind of processor alone, or compiled code of others.
 KERNELS = """
     _copysign all_reduce_ffs all_reduce_population_count async_copy_scales_to_tmem async_copy_smem_to_tmem
-    async_copy_sparse_metadata_to_tmem async_load async_prefetch async_store_smem async_store_tmem atomic_cas atomic_rmw
-    barrier barrier_arrive barrier_test barrier_wait commit_group commit_smem commit_tmem copy_gmem_to_smem
-    copy_smem_to_gmem core_map custom_fusion debug_barrier_p einshape_lo elementwise_inline_asm_p emit_pipeline fusible
-    griddepcontrol_launch_dependents griddepcontrol_wait inline_mgpu_p jaxpr_call layout_cast masked_cummax masked_cummin
-    masked_cumsum masked_sort matmul_acc_lhs matmul_pop matmul_push_rhs max_contiguous mgpu_atomic_store mosaic_gpu_p
-    mpmd_map multimem_load_reduce multimem_store pack pack_dtype pack_elementwise parallel_loop pipeline_body
-    print_layout query_cluster_cancel sc_fetch_and_add semaphore_signal_multicast semaphore_signal_parallel
-    set_max_registers_p tcgen05_commit_arrive tcgen05_mma tpu_custom_call try_cluster_cancel unique unpack unpack_dtype
-    unpack_elementwise wait_load_tmem wait_smem_to_gmem wgmma wgmma_accumulator_deref_p wgmma_accumulator_store_p
-    wgmma_ref wgmma_wait
-    buffer_callback call_exported rnn_bwd rnn_fwd spsolve
+    async_copy_sparse_metadata_to_tmem async_load async_prefetch async_store_smem async_store_tmem atomic_cas
+    atomic_rmw barrier barrier_arrive barrier_test barrier_wait commit_group commit_smem commit_tmem copy_gmem_to_smem
+    copy_smem_to_gmem core_map custom_fusion debug_barrier_p einshape_lo elementwise_inline_asm_p emit_pipeline
+    fusible griddepcontrol_launch_dependents griddepcontrol_wait inline_mgpu_p jaxpr_call layout_cast masked_cummax
+    masked_cummin masked_cumsum masked_sort matmul_acc_lhs matmul_pop matmul_push_rhs max_contiguous mgpu_atomic_store
+    mosaic_gpu_p mpmd_map multimem_load_reduce multimem_store pack pack_dtype pack_elementwise parallel_loop
+    pipeline_body print_layout query_cluster_cancel sc_fetch_and_add semaphore_signal_multicast
+    semaphore_signal_parallel set_max_registers_p tcgen05_commit_arrive tcgen05_mma tpu_custom_call try_cluster_cancel
+    unique unpack unpack_dtype unpack_elementwise wait_load_tmem wait_smem_to_gmem wgmma wgmma_accumulator_deref_p
+    wgmma_accumulator_store_p wgmma_ref wgmma_wait buffer_callback call_exported rnn_bwd rnn_fwd spsolve
     """
 # What JAX replaces before a jaxpr is complete, or after it, when it compiles.
 WITHIN = """

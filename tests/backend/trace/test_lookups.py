@@ -1,5 +1,7 @@
 """A look-up reads its table: the row of a parameter is the first scope that reads it, also by index."""
 
+from typing import Any
+
 import pytest
 
 jax = pytest.importorskip("jax")
@@ -153,6 +155,19 @@ def test_a_vector_chosen_by_data_is_read_where_it_is_chosen():
     assert params_of(trace(next_choice, params, shape(5), params=params)) == {"loop/choose": 96}
 
 
+def test_one_program_with_an_index_of_either_kind():
+    params = {"a": shape(6, 16), "b": shape(6, 16)}
+    chosen = jax.jit(lambda table, index: table[index])
+
+    def model(params, choice, x):
+        with scope("choose"):
+            first, then = chosen(params["a"], 2), chosen(params["b"], choice)
+        with scope("add"):
+            return x + first + then
+
+    assert params_of(trace(model, params, tokens(), shape(16), params=params)) == {"choose": 96, "add": 96}
+
+
 def test_the_weights_of_experts_are_read_by_the_product():
     def model(params, experts, x):
         with scope("route"):
@@ -206,8 +221,8 @@ def test_equinox():
     eqx = pytest.importorskip("equinox", reason="needs equinox")
 
     class Model(eqx.Module):
-        embed: eqx.nn.Embedding
-        head: eqx.nn.Linear
+        embed: Any
+        head: Any
 
         def __init__(self, key):
             self.embed, self.head = eqx.nn.Embedding(100, 16, key=key), eqx.nn.Linear(16, 4, key=key)
