@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from paramcount.backend.trace.lookups import Indices
 from paramcount.backend.trace.primitives import ELEMENTWISE, FREE, MOVES
 from paramcount.backend.trace.products import Rule
 from paramcount.backend.trace.scopes import Stacks, standing
@@ -32,12 +33,15 @@ class Following(Walker):
         self.owners: Owners = {}  # of variables that are parameters, possibly moved
         self.wanted: Owners = {}  # of variables that become a parameter's gradient or next value
         self.reads: dict[Any, Stacks] = {}  # the name stacks of the first operation that reads a parameter
+        self.indices = Indices()
 
     def trace(self, jaxpr: Any, inputs: list[Any], constants: list[Any], outputs: list[Any]) -> None:
         """Walk the whole program, with these owners of its inputs, constants and results."""
+        self.indices.enter(jaxpr)
         self.follow(jaxpr, Place().within(jaxpr), inputs, outputs, constants)
 
-    def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = ()) -> None:
+    def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = (), carry: slice = slice(0)) -> None:
+        self.indices.enter(jaxpr, operands, carry)
         inputs = [lookup(self.owners, each) for each in operands]
         outputs = [lookup(self.wanted, each) for each in results]
         owners = self.follow(jaxpr, place.within(jaxpr, operands, results), inputs, outputs)
@@ -59,15 +63,20 @@ class Following(Walker):
         self.owners, self.wanted = around
         return owners
 
+    def equation(self, eqn: Any, place: Place) -> None:
+        super().equation(eqn, place)
+        self.indices.leave(eqn)
+
     def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
         self.add(eqn, place, *work(eqn, place, rule))
 
     def free(self, eqn: Any, place: Place) -> None:
         name = eqn.primitive.name
         if name in MOVES:
-            owner = lookup(self.owners, eqn.invars[0]) if eqn.invars else None
-            if owner is not None:
-                self.owners.update((variable, owner) for variable in eqn.outvars)
+            moved, read = self.indices.moved_and_read(eqn, [lookup(self.owners, each) for each in eqn.invars])
+            self.owners.update((each, by) for each, by in zip(eqn.outvars, moved, strict=False) if by is not None)
+            for owner in filter(None, read):
+                self.reads.setdefault(owner, place.inside(eqn).stacks)
             return
         operations = FREE[name](eqn)
         if operations:

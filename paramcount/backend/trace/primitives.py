@@ -21,17 +21,19 @@ ELEMENTWISE_NAMES = """
     shift_right_logical sign sin sinh sqrt square stochastic_round sub tan tanh xor zeta
 
     psum psum2 psum_invariant pmax pmin reduce_scatter unreduced_psum unreduced_reduce_scatter
+    psum_start psum_invariant_start reduce_scatter_start unreduced_psum_start unreduced_reduce_scatter_start
 
     random_bits random_gamma rng_bit_generator rng_uniform philox2x32 philox4x32 threefry2x32 threefry4x32
     prng_random_bits
     """
 
 REDUCTION_NAMES = """
-    argmax argmin cumlogsumexp cummax cummin cumprod cumsum reduce reduce_and reduce_max reduce_min reduce_or
+    argmax argmin cumlogsumexp cummax cummin cumprod cumsum reduce_and reduce_max reduce_min reduce_or
     reduce_prod reduce_sum reduce_xor approx_top_k
     """
 
-# Movements, conversions, random keys, hints to the compiler, and references to memory.
+# Movements, conversions (of sparse matrices too), random keys, hints to the compiler, references to memory, and
+# assertions of Equinox.
 MOVE_NAMES = """
     bitcast bitcast_convert_type broadcast_in_dim broadcast_to complex concatenate convert_element_type copy copy_p
     device_put dynamic_slice dynamic_update_slice empty empty2 expand_dims from_edtype gather imag iota iota_2x32_shape
@@ -39,13 +41,20 @@ MOVE_NAMES = """
     sharding_constraint slice split squeeze stack stop_gradient tile to_edtype transpose unstack
     vary_unreduced_cast_p with_memory_space_constraint remove_memory_space zeros_like
 
+    bcoo_extract bcoo_fromdense bcoo_todense bcoo_transpose bcsr_extract bcsr_fromdense bcsr_todense coo_fromdense
+    coo_todense csr_fromdense csr_todense todense
+
     random_clone random_fold_in random_seed random_split random_unwrap random_wrap prng_join prng_seed prng_split
 
     all_gather all_gather_invariant all_gather_reduced all_to_all axis_index pbroadcast platform_index ppermute
     preduced pvary ragged_all_to_all lu_pivots_to_permutation
+    all_gather_start all_gather_reduced_start all_gather_done all_to_all_start all_to_all_done pbroadcast_start
+    pbroadcast_done ppermute_start ppermute_done psum_done reduce_scatter_done precv psend
+    global_array_to_host_local_array host_local_array_to_global_array
 
     add_dependency after_all check create_token dce_sink debug_callback debug_print dimension_size
-    inspect_sharding pin shape_assertion tie trace_value unpin
+    dim_as_value inspect_sharding pin shape_assertion shard_alike tie trace_value unpin xla_metadata_value
+    announce_jaxpr nonbatchable nondifferentiable_backward nontraceable unvmap_all unvmap_any unvmap_max
 
     delay dma_start dma_wait empty_ref free_ref freeze get get_barrier_semaphore get_global load masked_load
     masked_swap multiple_of new_ref num_programs program_id semaphore_read semaphore_signal semaphore_wait swap
@@ -67,7 +76,7 @@ def updates(eqn: Any) -> int:
     return size(eqn.invars[2])
 
 
-def last_operand(eqn: Any) -> int:
+def second_operand(eqn: Any) -> int:
     return size(eqn.invars[1])
 
 
@@ -80,8 +89,8 @@ def windows_of_source(eqn: Any) -> int:
     return (prod(eqn.params["window_dimensions"]) + 1) * size(eqn.invars[0])
 
 
-def select_and_scatter(eqn: Any) -> int:
-    return (prod(eqn.params["window_dimensions"]) + 1) * size(eqn.invars[1])
+def selections(eqn: Any) -> int:
+    return prod(eqn.params["window_dimensions"]) * second_operand(eqn)
 
 
 def sort(eqn: Any) -> int:
@@ -111,19 +120,26 @@ def nothing(eqn: Any) -> int:
     return 0
 
 
+# Primitives that apply scalar programs of the user's: the parameters that hold them, and how many times they run.
+# A scatter without one, which is usual, is a movement.
+APPLYING: dict[str, dict[str, Operations]] = {
+    "scatter": {"update_jaxpr": updates},
+    "reduce": {"jaxpr": first_operand},
+    "reduce_window": {"jaxpr": windows},
+    "select_and_scatter": {"select_jaxpr": selections, "scatter_jaxpr": second_operand},
+}
+
 FREE: dict[str, Operations] = {
     **dict.fromkeys(ELEMENTWISE, results),
     **dict.fromkeys(REDUCTION_NAMES.split(), first_operand),
-    **dict.fromkeys(MOVES, nothing),
+    **dict.fromkeys(MOVES - APPLYING.keys(), nothing),
     **dict.fromkeys(ACCUMULATIONS, updates),
-    "addupdate": last_operand,
-    "accum_grad_in_ref": last_operand,
-    "reduce_window": windows,
+    "addupdate": second_operand,
+    "accum_grad_in_ref": second_operand,
     "reduce_window_max": windows,
     "reduce_window_min": windows,
     "reduce_window_sum": windows,
     "select_and_gather_add": windows,
-    "select_and_scatter": select_and_scatter,
     "select_and_scatter_add": windows_of_source,
     "sort": sort,
     "top_k": top_k,

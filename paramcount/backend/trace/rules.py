@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from paramcount.backend.trace.attention import ATTENTION
 from paramcount.backend.trace.factorizations import FACTORIZATIONS
 from paramcount.backend.trace.products import PRODUCTS, Rule
+from paramcount.backend.trace.sparse import SPARSE
 from paramcount.errors import ArgumentError, quote
 
-CONTRACTIONS: dict[str, Rule] = PRODUCTS | FACTORIZATIONS
+CONTRACTIONS: dict[str, Rule] = PRODUCTS | FACTORIZATIONS | SPARSE | ATTENTION
 registered: dict[str, Rule] = {}
 
 

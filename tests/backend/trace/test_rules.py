@@ -1,5 +1,7 @@
 """Rules against enumerations of the textbook algorithms and hand arithmetic."""
 
+import subprocess
+import sys
 from functools import partial
 from math import log2
 
@@ -10,9 +12,10 @@ jax = pytest.importorskip("jax")
 from jax import ShapeDtypeStruct, lax  # noqa: E402
 from jax import numpy as jnp  # noqa: E402
 
-from paramcount.backend.trace.rules import register_rule  # noqa: E402
+from paramcount.backend.trace.primitives import FREE  # noqa: E402
+from paramcount.backend.trace.rules import CONTRACTIONS, register_rule  # noqa: E402
 from paramcount.backend.trace.trace import trace  # noqa: E402
-from paramcount.backend.trace.walker import UncountedError, count_macs  # noqa: E402
+from paramcount.backend.trace.walker import CALLS, STRUCTURES, UncountedError, count_macs  # noqa: E402
 from paramcount.cost.traced import Trace  # noqa: E402
 from paramcount.errors import ArgumentError  # noqa: E402
 
@@ -221,3 +224,51 @@ def test_an_unknown_operation_becomes_a_row_if_not_strict():
     assert "NOT counted: 1 operation" in str(report) and "NOT counted" in report.to_dict()["convention"]
     with pytest.raises(UncountedError, match=r"no rule says what `pure_callback` costs in `block`\n.*strict=False"):
         trace(jax.named_scope("block")(lambda x: jax.pure_callback(lambda x: x, x, x)), shape(8))
+
+
+# All primitives
+
+# What runs within kernels for one kind of processor alone, or compiled code of others.
+KERNELS = """
+    _copysign all_reduce_ffs all_reduce_population_count async_copy_scales_to_tmem async_copy_smem_to_tmem
+    async_copy_sparse_metadata_to_tmem async_load async_prefetch async_store_smem async_store_tmem atomic_cas
+    atomic_rmw barrier barrier_arrive barrier_test barrier_wait commit_group commit_smem commit_tmem copy_gmem_to_smem
+    copy_smem_to_gmem core_map custom_fusion debug_barrier_p einshape_lo elementwise_inline_asm_p emit_pipeline
+    fusible griddepcontrol_launch_dependents griddepcontrol_wait inline_mgpu_p jaxpr_call layout_cast masked_cummax
+    masked_cummin masked_cumsum masked_sort matmul_acc_lhs matmul_pop matmul_push_rhs max_contiguous mgpu_atomic_store
+    mosaic_gpu_p mpmd_map multimem_load_reduce multimem_store pack pack_dtype pack_elementwise parallel_loop
+    pipeline_body print_layout query_cluster_cancel sc_fetch_and_add semaphore_signal_multicast
+    semaphore_signal_parallel set_max_registers_p tcgen05_commit_arrive tcgen05_mma tpu_custom_call try_cluster_cancel
+    unique unpack unpack_dtype unpack_elementwise wait_load_tmem wait_smem_to_gmem wgmma wgmma_accumulator_deref_p
+    wgmma_accumulator_store_p wgmma_ref wgmma_wait buffer_callback call_exported rnn_bwd rnn_fwd spsolve
+    """
+# What JAX replaces before a jaxpr is complete, or after it, when it compiles.
+WITHIN = """
+    assert_consumed_value box_get box_set call_hi_primitive call_hi_primitive_linearized consume coo_spmm coo_spmv
+    create_linear csr_spmm csr_spmv custom_jvp_call_jaxpr custom_lin eval_jaxpr get_variable log_extend log_read new_box
+    new_log new_variable set_variable stage unreachable
+    """
+PRIMITIVES = """
+import gc, importlib, pkgutil, warnings
+import jax
+from jax.extend.core import Primitive
+
+warnings.simplefilter("ignore")
+for module in pkgutil.walk_packages(jax.__path__, "jax."):
+    if not any(part in module.name for part in ("tools", "test", "colocated", "jax2tf", "collect_profile")):
+        try:
+            importlib.import_module(module.name)
+        except ImportError:
+            pass
+print(*{each.name for each in gc.get_objects() if isinstance(each, Primitive)})
+"""
+
+
+@pytest.mark.skipif(jax.__version__ != "0.10.2", reason="other versions have other primitives")
+def test_every_primitive_of_jax_is_known_or_refused_on_purpose():
+    done = subprocess.run([sys.executable, "-c", PRIMITIVES], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found, refused = set(done.stdout.split()), {*KERNELS.split(), *WITHIN.split()}
+    known = {*FREE, *CONTRACTIONS, *CALLS, *STRUCTURES}
+    assert len(found) > 400
+    assert found - known == found & refused
