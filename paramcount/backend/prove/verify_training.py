@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import jax
 from jax import numpy as jnp
 
+from paramcount.backend.prove.steps import Steps
 from paramcount.backend.prove.verification import Check, Difference
 from paramcount.backend.run.context import Context
 from paramcount.backend.run.evaluate import LayerError, evaluate
@@ -20,7 +20,7 @@ from paramcount.cost.backward import gradient, unrolled
 from paramcount.cost.count import count
 from paramcount.graph.freeze import training_graph
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Graph, Leaf, leaves
+from paramcount.graph.tree import Graph, leaves
 
 
 def compare_training(network: Network, freeze: Sequence[str] = ()) -> tuple[list[Check], list[Difference]]:
@@ -38,8 +38,8 @@ def compare_training(network: Network, freeze: Sequence[str] = ()) -> tuple[list
     except UncountedError as error:
         return [], [Difference(network.name, "MACs in training", "known operations", error.message)]
     every, costs = list(leaves(graph)), list(unrolled(gradient(graph)))
-    pairs = enumerate(zip(every, costs, strict=True))
-    forward = [before_the_steps(leaf, cost.forward, traced[0][number]) for number, (leaf, cost) in pairs]
+    steps = Steps(graph)
+    forward = [steps.forward_macs(number) for number in range(len(every))]
     moved = [leaf.path for leaf, cost, macs in zip(every, costs, forward, strict=True) if cost.forward != macs]
     less = sum(cost.forward for cost in costs) - sum(forward)
     sides = (
@@ -60,12 +60,6 @@ def compare_training(network: Network, freeze: Sequence[str] = ()) -> tuple[list
         note = "equal in every step, so JAX computes them once, before the loop: " + ", ".join(moved)
         checks.append(Check("scan", len(moved), len(moved), True, note))
     return checks, differences
-
-
-def before_the_steps(leaf: Leaf, macs: int, found: int) -> int:
-    """A leaf's forward MACs in a differentiated scan, where JAX computes what is equal in every step only once."""
-    counts = [body.times for body in leaf.bodies if body.sequential]
-    return next((found for outer in range(len(counts)) if found * prod(counts[outer:]) == macs), macs)
 
 
 def traced_macs(graph: Graph) -> tuple[Counter[int | None], Counter[int | None]]:

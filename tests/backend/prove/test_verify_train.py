@@ -118,6 +118,20 @@ def test_what_is_the_same_in_every_step_is_done_once():
     assert "scan0.let0.k.dense0" in checks[-1].note
 
 
+def test_what_is_the_same_in_every_step_follows_from_the_spec():
+    """Contraction by contraction: `kept` is carried on unchanged, and of the einsum's products only the last varies."""
+    body = [
+        Let({"product": [Einsum("a, b, b -> a", paths=["fixed", "kept", "prev"])]}),
+        Let({"again": [From("kept"), Dense(3)]}),
+        Add(["product", "again", "h"]),
+    ]
+    outer = Let({"fixed": [Parameter([3])]})
+    scan = Scan({"h": [3], "kept": [3]}, body, {"h": "prev", "kept": "kept"})
+    found = proved([outer, Dense(3), scan], (5, 3))
+    # dense 5 · 9; of 5 steps once an outer product without MACs and 9 of `again`, and 9 in each step
+    assert found["forward MACs in training"] == 45 + 9 + 5 * 9
+
+
 @dataclass(frozen=True)
 class Square(Layer):
     """x · wᵀ · w: two contractions with the same weights, and `contractions` that a test may get wrong."""
@@ -154,6 +168,26 @@ def test_contractions_that_are_wrong_are_found_and_named():
     wrong = [(each.layer, each.what, each.expected, each.found) for each in found.differences]
     assert wrong == [("residual0[0].wrong0", "backward MACs", 360, 540)]  # later, both have two operands each
     assert [check.name for check in found.checks if not check.ok] == ["backward MACs by layer", "backward MACs"]
+
+
+@dataclass(frozen=True)
+class Often(Square):
+    """A count that is too large by a factor, which is the number of steps of the scan around it."""
+
+    def work(self, x: Shape) -> Work:
+        return super().work(x) * 5
+
+    def contractions(self, x: Shape) -> tuple[Contraction, ...]:
+        right = super().contractions(x)
+        return tuple(Contraction(5 * each.macs, each.operands, (each.macs, each.macs)) for each in right)
+
+
+def test_a_count_that_is_too_large_by_the_number_of_steps_is_found():
+    scan = Scan({"h": [6]}, [Often(), Add(["prev", "h"])], {"h": "prev"})
+    _, differences = compare_training(Network([Dense(6), scan], input=(5, 6)))
+    [wrong] = differences
+    assert (wrong.layer, wrong.what) == ("scan0.often0", "forward MACs in training")
+    assert (wrong.expected, wrong.found) == (5 * 5 * 72, 5 * 72)
 
 
 def test_from_the_shell(capsys):
