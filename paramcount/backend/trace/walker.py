@@ -353,7 +353,7 @@ def written_in_jax(walker: Walker, eqn: Any, place: Place) -> None:
 
 def on_the_host(walker: Walker, eqn: Any, place: Place) -> None:
     """A call of Python. What that costs is not known, except of one that only raises the errors of Equinox."""
-    function = getattr(eqn.params["callback"], "callback_func", None)
+    function = getattr(eqn.params.get("callback"), "callback_func", None)
     if getattr(function, "__module__", "") != "equinox._errors":
         hint = f'it runs Python on the host: register_rule("{eqn.primitive.name}", lambda eqn: macs)'
         walker.uncounted(eqn, place, hint=f"{hint}, or trace with strict=False")
@@ -384,6 +384,7 @@ STRUCTURES: dict[str, Callable[[Walker, Any, Place], None]] = {
     "ffi_call": foreign,
     "pure_callback": on_the_host,
     "io_callback": on_the_host,
+    "noinline": on_the_host,
     **dict.fromkeys(APPLYING, element_by_element),
     **dict.fromkeys(WRITTEN_IN_JAX.split(), written_in_jax),
 }

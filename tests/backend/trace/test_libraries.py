@@ -55,6 +55,9 @@ def test_callbacks_are_not_counted(eqx):
         report = trace(function, shape(4, 4), strict=False)
         assert (report.macs, report.uncounted) == (64, (f"{name}: no rule says what `{name}` costs",))
 
+    apart = pytest.importorskip("equinox.internal").noinline(lambda x: x @ x)
+    assert trace(apart, shape(4, 4), strict=False).uncounted == ("noinline: no rule says what `noinline` costs",)
+
     def printed(x):
         jax.debug.callback(lambda x: None, x)
         jax.debug.print("{}", x)

@@ -100,6 +100,19 @@ def test_a_parameter_that_is_joined_with_data(first):
     assert params_of(trace(model, params, shape(5, 16), params=params)) == {"start": 16, "head": 64}
 
 
+def test_what_moves_together_stays_apart():
+    params = {"first": shape(16, 16), "second": shape(16, 4)}
+
+    def model(params, x):
+        first, second = lax.optimization_barrier((params["first"], params["second"]))
+        with scope("first"):
+            x = x @ first
+        with scope("second"):
+            return x @ second
+
+    assert params_of(trace(model, params, shape(5, 16), params=params)) == {"first": 256, "second": 64}
+
+
 # Stacked layers, of which a loop takes one in each iteration
 
 
