@@ -102,7 +102,7 @@ def with_cache(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Node, Size]]:
     """Every leaf of inference that can have a cache, and how many numbers it holds for one position."""
     for entry in entries:
         node = entry.element
-        if isinstance(node, Node) and not node.training_only:
+        if isinstance(node, Node) and node.runs:
             numbers = node.layer.cached(*node.shapes)
             if numbers is not None:
                 yield entry, node, numbers

@@ -60,6 +60,7 @@ class Builder:
         self.experts: tuple[Any, ...] = ()  # how many there are in each `moe` around
         self.frozen = False
         self.dormant = False  # inside an item of training while expanding for inference
+        self.stored = False  # inside an item that is stored and never runs
         self.steps = 0
         self.layers = 0
         self.depth = 0
@@ -130,9 +131,9 @@ class Builder:
         """A layer on given values."""
         shapes = tuple([value.shape for value in inputs])
         given = checked_shape(layer, shapes) if is_foreign(type(layer)) else layer.output_shape(*shapes)
-        outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (Value(given, self.dormant),)
+        outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (self.value(given),)
         node = Node(self.group.named(layer.kind, name), layer, inputs, shapes, outputs)
-        node.frozen, node.training_only = self.frozen, self.dormant
+        self.mark(node)
         tied = getattr(layer, "tied", None)
         if tied is not None:
             node.tie = tied_table(tied, self.scope.root.weights, node, self.experts)
@@ -166,7 +167,11 @@ class Builder:
     # Values
 
     def value(self, shape: Shape) -> Value:
-        return Value(shape, self.dormant)
+        return Value(shape, self.dormant, self.stored)
+
+    def mark(self, element: Element) -> None:
+        """Mark an element with what holds for everything that is built now."""
+        element.frozen, element.training_only, element.stored_only = self.frozen, self.dormant, self.stored
 
     def arrived(self) -> Value:
         """The value that arrives at an item; raises SpecError where there is none."""
@@ -197,6 +202,12 @@ class Builder:
             if path == "prev":
                 return self.arrived()
             value = self.scope.find(path)
+            if value is not None and value.stored_only and not self.stored:
+                raise SpecError(
+                    f"{quote(path)} is stored only, and never computed",
+                    hint="take `only: stored` away to use it",
+                    position=getattr(path, "position", None),
+                )
             if value is not None and value.training_only and not self.dormant and not self.training:
                 raise SpecError(
                     f"{quote(path)} only exists in training",
@@ -234,7 +245,7 @@ class Builder:
                 return
             group = Group(name, kind)
         group.name, group.children, group.output = name, children, self.prev
-        group.frozen, group.training_only = self.frozen, self.dormant
+        self.mark(group)
         self.group.children.append(group)
 
     def deeper(self) -> None:

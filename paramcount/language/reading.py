@@ -6,6 +6,7 @@ from typing import Any
 
 from paramcount.errors import SpecError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.graph.modifiers import ONLY
 from paramcount.language.context import Context, describe, identifier, wrong
 from paramcount.language.definitions import signature_for
 from paramcount.language.items import MODIFIERS, ItemSyntax, row_error
@@ -101,9 +102,9 @@ def read_modifiers(item: ItemSyntax, modifiers: dict, node: Mapping, context: Co
 
 
 def read_only(node: Node) -> str:
-    if isinstance(node, Scalar) and node.text == "training":
+    if isinstance(node, Scalar) and node.text in ONLY:
         return node.text
-    raise wrong(node, f"`only` must be `training`, not {describe(node)}")
+    raise wrong(node, f"`only` must be `training` or `stored`, not {describe(node)}")
 
 
 def read_share(node: Node, item: ItemSyntax, context: Context) -> Any:
