@@ -65,6 +65,7 @@ class Builder:
         self.layers = 0
         self.depth = 0
         self.warnings: dict[str, None] = {}  # each once
+        self.unused: list[Value] = []  # the values of names that nothing uses, which warnings name
 
     # Items
 
@@ -298,6 +299,8 @@ class Builder:
         for name, position in scope.unused.items():
             where = f"{position}: " if position else ""
             self.warnings[f"{where}warning: the name {quote(name)} is never used"] = None
+            value = scope.names[name]
+            self.unused += [] if value is None else [value]
 
     @contextmanager
     def inside(self, body: Body) -> Iterator[None]:

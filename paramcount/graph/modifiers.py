@@ -97,7 +97,9 @@ class With(Item):
 
     def give_names(self, builder: Builder) -> None:
         if self.name is not None:
-            builder.scope.give(self.name, builder.arrived(), getattr(self.name, "up", 0))
+            up = getattr(self.name, "up", 0)
+            must_use = self.item is None and not up  # the name of an item is also that of its row
+            builder.scope.give(self.name, builder.arrived(), up, must_use)
         if self.into:
             results = builder.results
             if len(self.into) != len(results):

@@ -124,7 +124,7 @@ class Network:
         outputs, every = self.named_outputs(builder)
         builder.leave(outer)
         graph = Graph(inputs, builder.group.children, outputs, training, list(builder.warnings))
-        graph.unused, found = unused_work(graph, every)
+        graph.unused, found = unused_work(graph, every, builder.unused)
         if found:
             graph.warnings.append(f"{f'{self.file}: ' if self.file else ''}warning: {found}")
         return graph

@@ -12,13 +12,13 @@ MOST = 5  # paths that are named
 
 
 class Needed:
-    """The sweep backward over a tree that finds which values its outputs depend on, without unrolling it.
+    """The sweep backward over a tree that finds which values some of its values depend on, without unrolling it.
 
     What only exists in training is taken to be used there.
     """
 
-    def __init__(self, children: Sequence[Element], outputs: Iterable[Value]) -> None:
-        self.values: set[Value | None] = set(outputs)
+    def __init__(self, children: Sequence[Element], ends: Iterable[Value]) -> None:
+        self.values: set[Value | None] = set(ends)
         self.elements(children)
 
     def elements(self, children: Sequence[Element]) -> None:
@@ -66,10 +66,11 @@ class Needed:
         self.values.update(start for start, inside, _ in body.carries if inside in self.values)
 
 
-def unused_work(graph: Graph, outputs: Iterable[Value]) -> tuple[list[Node], str]:
+def unused_work(graph: Graph, outputs: Iterable[Value], known: Iterable[Value]) -> tuple[list[Node], str]:
     """The layers whose parameters or work count and whose results reach no output, and a sentence that names them.
 
     `outputs` are those of training too. A layer without work of its own whose weights others have is not among them.
+    The sentence leaves out what leads to the values that are `known` to be unused.
     """
     needed = Needed(graph.children, outputs)
     dead = [node for node in graph.below() if isinstance(node, Node) and not node.stored_only and not needed.node(node)]
@@ -77,7 +78,9 @@ def unused_work(graph: Graph, outputs: Iterable[Value]) -> tuple[list[Node], str
         shared = {node for element in graph.below() if element.share for node in element.below()}
         tied = any(element.tie for element in graph.below() if isinstance(element, Node))
         dead = [node for node in dead if costs(node, node in shared or tied)]
-    return dead, sentence(list(places(graph.children, set(dead), ""))) if dead else ""
+    said = Needed(graph.children, known) if dead else None
+    named = {node for node in dead if said and not said.node(node)}
+    return dead, sentence(list(places(graph.children, named, ""))) if named else ""
 
 
 def costs(node: Node, lent: bool) -> bool:
