@@ -9,8 +9,8 @@ from typing import Any
 
 from paramcount.errors import Position, SpecError, quote
 from paramcount.graph.foreign import checked_shape, is_foreign
-from paramcount.graph.scope import Scope
-from paramcount.graph.sharing import tied_table
+from paramcount.graph.scope import Name, Scope
+from paramcount.graph.sharing import owns_weights, tied_table, used_once
 from paramcount.graph.tree import Body, Element, Group, Node, Value
 from paramcount.layers.layer import Item, Layer, Shape
 
@@ -73,8 +73,10 @@ class Builder:
         """Expand items one after the other."""
         if not isinstance(items, (list, tuple)) and (isinstance(items, (Item, str)) or not isinstance(items, Iterable)):
             raise SpecError(f"{quote(repr(items))} is not a list of items", hint="put it into a list: `[...]`")
-        for item in items:
+        for index, item in enumerate(items):
+            start = len(self.group.children)
             self.build(item)
+            self.stands(item, items, index, start)
 
     def build(self, item: Any, name: str | None = None) -> None:
         """Expand one item; its element is called `name`, or by its kind and ordinal."""
@@ -89,6 +91,22 @@ class Builder:
             )
             raise SpecError(f"{quote(repr(item))} is not an item", hint=hint)
         item.place(self, name)
+
+    def stands(self, item: Item, items: Any, index: int, start: int) -> None:
+        """Warn of an object that stands twice in lists and has weights of its own in both places.
+
+        A list that is run again, as that of a loop, holds it once.
+        """
+        standing, built = self.scope.root.standing, self.group.children[start:]
+        here = [*self.trail[self.scope.root.trail :], *[element.name for element in built[:1]]]
+        _, first, at, there = standing.setdefault(id(item), (item, items, index, here))
+        if there and (first is not items or at != index) and any(map(owns_weights, built)):
+            places = f"{quote(join_trail(there))} and at {quote(join_trail(here))}"
+            self.warnings[
+                f"warning: one object, of {quote(getattr(item, 'kind', 'item'))}, stands at {places}, and has weights of its own at each: "
+                "wrap it as `With(item, share=KEY)` to share them, or make an object for each place"
+            ] = None
+            standing[id(item)] = (item, items, index, [])  # it is said once
 
     def count_steps(self, steps: int) -> None:
         self.steps += steps
@@ -138,6 +156,7 @@ class Builder:
         tied = getattr(layer, "tied", None)
         if tied is not None:
             node.tie = tied_table(tied, self.scope.root.weights, node, self.experts)
+            self.uses(tied)
         self.group.children.append(node)
         self.count_layers(1)
         self.prev, self.results = outputs[0], outputs
@@ -221,7 +240,10 @@ class Builder:
             raise SpecError("`none` is not a value", hint=hint)
         before = self.prev
         self.open(kind, name)
-        self.run(path if isinstance(path, (list, tuple)) else [path])
+        if isinstance(path, (list, tuple)):
+            self.run(path)
+        else:
+            self.build(path)
         self.close("path")
         result, self.prev = self.arrived(), before
         return result
@@ -294,6 +316,9 @@ class Builder:
                         hint="each `push` needs a `pop` in the same block or file",
                         position=getattr(stack, "position", None),
                     )
+            for key, guess in used_once(scope.shared).items():
+                remark = f"did you mean {quote(guess)}?" if guess else "it shares nothing"
+                self.warnings[f"warning: the key {quote(key)} of `share` is used once: {remark}"] = None
         else:
             scope.close()
         for name, position in scope.unused.items():
@@ -301,6 +326,13 @@ class Builder:
             self.warnings[f"{where}warning: the name {quote(name)} is never used"] = None
             value = scope.names[name]
             self.unused += [] if value is None else [value]
+
+    def uses(self, key: str) -> None:
+        """Note a use of shared weights; one in a loop may be several. Reading a spec notes its own."""
+        if not isinstance(key, Name):
+            looped = any(name.startswith("[") for name in self.trail[self.scope.root.trail :])
+            shared = self.scope.root.shared
+            shared[key] = shared.get(key, 0) + 1 + looped
 
     @contextmanager
     def inside(self, body: Body) -> Iterator[None]:

@@ -13,7 +13,6 @@ from paramcount.graph.tree import Node, Share, join
 from paramcount.layers.fields import Text
 from paramcount.layers.layer import Item
 
-
 ONLY = ("training", "stored")
 
 
@@ -88,6 +87,7 @@ class With(Item):
         if self.share is not None:
             mine = Weights(owner, tensors_below(element), builder.experts)
             known = weights.setdefault(self.share, mine)
+            builder.uses(self.share)
             element.share = Share(str(self.share), known.owner, known.owner == owner)
             mine.homes = homes(element)
             if known.owner != owner:

@@ -15,7 +15,7 @@ from paramcount.numbers.arithmetic import Size
 
 
 class Value:
-    """One tensor that passes between leaves; `training_only` ones do not exist in inference, `stored_only` ones never."""
+    """One tensor that passes between leaves; `training_only` ones do not exist in inference, `stored_only` never."""
 
     __slots__ = ("shape", "stored_only", "training_only")
 

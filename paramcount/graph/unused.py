@@ -63,7 +63,8 @@ class Needed:
                 break
             self.values |= carried
         self.values.update(outside for outside, inside in body.enters if inside in self.values)
-        self.values.update(start for start, inside, _ in body.carries if inside in self.values)
+        starts = [start for start, inside, _ in body.carries if inside in self.values]
+        self.values.update(start for start in starts if isinstance(start, Value))
 
 
 def unused_work(graph: Graph, outputs: Iterable[Value], known: Iterable[Value]) -> tuple[list[Node], str]:

@@ -114,7 +114,10 @@ def read_share(node: Node, item: ItemSyntax, context: Context) -> Any:
         if item.repeat is None:
             raise wrong(node, "`share: true` needs a `repeat`", "give a key, `share: KEY`, to share between items")
         return True
-    return read_template(node, context, "`share`")
+    template = read_template(node, context, "`share`")
+    if template.constant:
+        context.keys.note(template.text, 1 + bool(context.loops), template.position)
+    return template
 
 
 def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:

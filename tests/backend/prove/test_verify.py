@@ -18,8 +18,8 @@ from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.graph.tree import leaves
-from paramcount.layers.activation import Relu
 from paramcount.language.load import loads
+from paramcount.layers.activation import Relu
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.layers.embedding import Embedding
