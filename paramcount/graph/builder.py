@@ -101,9 +101,10 @@ class Builder:
         here = [*self.trail[self.scope.root.trail :], *[element.name for element in built[:1]]]
         _, first, at, there = standing.setdefault(id(item), (item, items, index, here))
         if there and (first is not items or at != index) and any(map(owns_weights, built)):
+            kind = getattr(item, "kind", "item")
             places = f"{quote(join_trail(there))} and at {quote(join_trail(here))}"
             self.warnings[
-                f"warning: one object, of {quote(getattr(item, 'kind', 'item'))}, stands at {places}, and has weights of its own at each: "
+                f"warning: one object, of {quote(kind)}, stands at {places}, and has weights of its own at each: "
                 "wrap it as `With(item, share=KEY)` to share them, or make an object for each place"
             ] = None
             standing[id(item)] = (item, items, index, [])  # it is said once
