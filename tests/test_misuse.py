@@ -74,8 +74,8 @@ def test_a_body_is_a_list(item):
         pc.count(item, 3)
 
 
-def test_only_is_training():
-    with pytest.raises(ParamcountError, match="`only` must be `training`, not `inference`"):
+def test_only_is_training_or_stored():
+    with pytest.raises(ParamcountError, match="`only` must be `training` or `stored`, not `inference`"):
         pc.With(pc.Relu(), only="inference")
 
 

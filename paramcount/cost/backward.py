@@ -121,7 +121,7 @@ class Backward:
         forward: Size = 0
         backward: Size = 0
         trained = ran.output and any(matters)
-        for contraction in node.contractions():
+        for contraction in node.contractions() if node.runs else ():
             forward = forward + contraction.macs
             if trained:
                 for operand, macs in contraction.by_operand():

@@ -192,6 +192,7 @@ class RowFields(NamedTuple):
     note: str = ""
     leaf: bool = False
     training_only: bool = False
+    stored_only: bool = False
     stem: str = ""
     indices: tuple[int, ...] = ()
     training: TrainingFigures | Phases | None = None

@@ -27,7 +27,10 @@ IF_ANY = ("tables", "recomputed_macs")  # totals that are left out if they are 0
 
 @dataclass(frozen=True)
 class Report(Counted):
-    """What a network costs. Work and activations are those of the whole batch; `kv_cache` is a number of tokens."""
+    """What a network costs. Work and activations are those of the whole batch; `kv_cache` is a number of tokens.
+
+    `warnings` say what is odd in the network but not wrong, such as work that reaches no output.
+    """
 
     name: str
     variant: str | None
@@ -40,6 +43,7 @@ class Report(Counted):
     attention: str = "dense"
     kv_cache: Size | None = None
     kv_cache_bytes: Size | None = None
+    warnings: Sequence[str] = ()
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
@@ -68,7 +72,9 @@ class Report(Counted):
 
     def statement(self) -> list[tuple[str, int | None, Any]]:
         lines = []
-        training_only = sum(row.params for row in self.rows if row.leaf and row.training_only)
+        leaves = [row for row in self.rows if row.leaf]
+        stored_only = sum(row.params for row in leaves if row.stored_only)
+        training_only = sum(row.params for row in leaves if row.training_only and not row.stored_only)
         for name in (*STATED, *(self.extra if self.training else ())):
             total, shown = self.get(name), FIGURES[name]
             if not ((name in IF_ANY and total == 0) or (name == "active_params" and total == self.totals.params)):
@@ -76,6 +82,8 @@ class Report(Counted):
                 lines.append((label, total, shown.unit))
             if name == "params" and training_only:
                 lines.append(("  of which training only", training_only, decimal))
+            if name == "params" and stored_only:
+                lines.append(("  of which stored only", stored_only, decimal))
             if name == "param_bytes" and self.kv_cache is not None:
                 lines.append((f"bytes of the KV cache, {grouped(self.kv_cache)} tokens", self.kv_cache_bytes, binary))
             if name == "train_flops" and self.step:
@@ -88,6 +96,8 @@ class Report(Counted):
             found["totals"]["loss_elementwise"] = self.step.loss_elementwise
         if self.kv_cache is not None:
             found["totals"]["kv_cache_bytes"] = self.kv_cache_bytes
+        if self.warnings:
+            found["warnings"] = list(self.warnings)
         return found
 
     def _repr_html_(self) -> str | None:

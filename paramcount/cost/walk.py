@@ -91,9 +91,9 @@ class Walk:
             self.group(element, path, owner, place, depth + 1)
 
     def leaf(self, node: Node, place: Place) -> Figures:
-        """A leaf's own figures; one that only exists in training does no work in inference."""
+        """A leaf's own figures; one that does not run here does no work."""
         macs = flops = elementwise = activations = 0
-        if not node.training_only:
+        if node.runs:
             work, times = node.work(), place.work
             macs, flops, elementwise = work.macs * times, work.flops * times, work.elementwise * times
             activations = sum([value.shape.elements for value in node.outputs]) * times
@@ -189,6 +189,7 @@ def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row
                 note=notes(element, owner, place),
                 leaf=isinstance(element, Node),
                 training_only=element.training_only,
+                stored_only=element.stored_only,
                 figures=figures,
                 stem=stem,
                 indices=indices,
@@ -200,7 +201,7 @@ def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row
 
 def notes(element: Node | Group, owner: str, place: Place) -> str:
     """Remarks that one needs to read an element's figures."""
-    found = ["training only"] if element.training_only else []
+    found = ["stored only"] if element.stored_only else ["training only"] if element.training_only else []
     tie = element.tie if isinstance(element, Node) else None
     if tie or isinstance(element, Group) or element.params():
         if element.frozen:

@@ -9,8 +9,8 @@ from typing import Any
 
 from paramcount.errors import Position, SpecError, quote
 from paramcount.graph.foreign import checked_shape, is_foreign
-from paramcount.graph.scope import Scope
-from paramcount.graph.sharing import tied_table
+from paramcount.graph.scope import Name, Scope
+from paramcount.graph.sharing import owns_weights, tied_table, used_once
 from paramcount.graph.tree import Body, Element, Group, Node, Value
 from paramcount.layers.layer import Item, Layer, Shape
 
@@ -60,10 +60,12 @@ class Builder:
         self.experts: tuple[Any, ...] = ()  # how many there are in each `moe` around
         self.frozen = False
         self.dormant = False  # inside an item of training while expanding for inference
+        self.stored = False  # inside an item that is stored and never runs
         self.steps = 0
         self.layers = 0
         self.depth = 0
         self.warnings: dict[str, None] = {}  # each once
+        self.unused: list[Value] = []  # the values of names that nothing uses, which warnings name
 
     # Items
 
@@ -71,8 +73,10 @@ class Builder:
         """Expand items one after the other."""
         if not isinstance(items, (list, tuple)) and (isinstance(items, (Item, str)) or not isinstance(items, Iterable)):
             raise SpecError(f"{quote(repr(items))} is not a list of items", hint="put it into a list: `[...]`")
-        for item in items:
+        for index, item in enumerate(items):
+            start = len(self.group.children)
             self.build(item)
+            self.stands(item, items, index, start)
 
     def build(self, item: Any, name: str | None = None) -> None:
         """Expand one item; its element is called `name`, or by its kind and ordinal."""
@@ -87,6 +91,23 @@ class Builder:
             )
             raise SpecError(f"{quote(repr(item))} is not an item", hint=hint)
         item.place(self, name)
+
+    def stands(self, item: Item, items: Any, index: int, start: int) -> None:
+        """Warn of an object that stands twice in lists and has weights of its own in both places.
+
+        A list that is run again, as that of a loop, holds it once.
+        """
+        standing, built = self.scope.root.standing, self.group.children[start:]
+        here = [*self.trail[self.scope.root.trail :], *[element.name for element in built[:1]]]
+        _, first, at, there = standing.setdefault(id(item), (item, items, index, here))
+        if there and (first is not items or at != index) and any(map(owns_weights, built)):
+            kind = getattr(item, "kind", "item")
+            places = f"{quote(join_trail(there))} and at {quote(join_trail(here))}"
+            self.warnings[
+                f"warning: one object, of {quote(kind)}, stands at {places}, and has weights of its own at each: "
+                "wrap it as `With(item, share=KEY)` to share them, or make an object for each place"
+            ] = None
+            standing[id(item)] = (item, items, index, [])  # it is said once
 
     def count_steps(self, steps: int) -> None:
         self.steps += steps
@@ -130,12 +151,13 @@ class Builder:
         """A layer on given values."""
         shapes = tuple([value.shape for value in inputs])
         given = checked_shape(layer, shapes) if is_foreign(type(layer)) else layer.output_shape(*shapes)
-        outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (Value(given, self.dormant),)
+        outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (self.value(given),)
         node = Node(self.group.named(layer.kind, name), layer, inputs, shapes, outputs)
-        node.frozen, node.training_only = self.frozen, self.dormant
+        self.mark(node)
         tied = getattr(layer, "tied", None)
         if tied is not None:
             node.tie = tied_table(tied, self.scope.root.weights, node, self.experts)
+            self.uses(tied)
         self.group.children.append(node)
         self.count_layers(1)
         self.prev, self.results = outputs[0], outputs
@@ -166,7 +188,11 @@ class Builder:
     # Values
 
     def value(self, shape: Shape) -> Value:
-        return Value(shape, self.dormant)
+        return Value(shape, self.dormant, self.stored)
+
+    def mark(self, element: Element) -> None:
+        """Mark an element with what holds for everything that is built now."""
+        element.frozen, element.training_only, element.stored_only = self.frozen, self.dormant, self.stored
 
     def arrived(self) -> Value:
         """The value that arrives at an item; raises SpecError where there is none."""
@@ -197,6 +223,12 @@ class Builder:
             if path == "prev":
                 return self.arrived()
             value = self.scope.find(path)
+            if value is not None and value.stored_only and not self.stored:
+                raise SpecError(
+                    f"{quote(path)} is stored only, and never computed",
+                    hint="take `only: stored` away to use it",
+                    position=getattr(path, "position", None),
+                )
             if value is not None and value.training_only and not self.dormant and not self.training:
                 raise SpecError(
                     f"{quote(path)} only exists in training",
@@ -209,7 +241,10 @@ class Builder:
             raise SpecError("`none` is not a value", hint=hint)
         before = self.prev
         self.open(kind, name)
-        self.run(path if isinstance(path, (list, tuple)) else [path])
+        if isinstance(path, (list, tuple)):
+            self.run(path)
+        else:
+            self.build(path)
         self.close("path")
         result, self.prev = self.arrived(), before
         return result
@@ -234,7 +269,7 @@ class Builder:
                 return
             group = Group(name, kind)
         group.name, group.children, group.output = name, children, self.prev
-        group.frozen, group.training_only = self.frozen, self.dormant
+        self.mark(group)
         self.group.children.append(group)
 
     def deeper(self) -> None:
@@ -282,11 +317,23 @@ class Builder:
                         hint="each `push` needs a `pop` in the same block or file",
                         position=getattr(stack, "position", None),
                     )
+            for key, guess in used_once(scope.shared).items():
+                remark = f"did you mean {quote(guess)}?" if guess else "it shares nothing"
+                self.warnings[f"warning: the key {quote(key)} of `share` is used once: {remark}"] = None
         else:
             scope.close()
         for name, position in scope.unused.items():
             where = f"{position}: " if position else ""
             self.warnings[f"{where}warning: the name {quote(name)} is never used"] = None
+            value = scope.names[name]
+            self.unused += [] if value is None else [value]
+
+    def uses(self, key: str) -> None:
+        """Note a use of shared weights; one in a loop may be several. Reading a spec notes its own."""
+        if not isinstance(key, Name):
+            looped = any(name.startswith("[") for name in self.trail[self.scope.root.trail :])
+            shared = self.scope.root.shared
+            shared[key] = shared.get(key, 0) + 1 + looped
 
     @contextmanager
     def inside(self, body: Body) -> Iterator[None]:

@@ -38,7 +38,7 @@ class LoopItem(Item):
         if self.count > LAYERS:
             raise too_many_iterations(self.count, "repeat")
         loop = Loop(name, source=builder.prev, shared=self.share)
-        loop.frozen, loop.training_only = builder.frozen, builder.dormant
+        builder.mark(loop)
         with builder.down(name):
             for index in range(self.count):
                 self.iterate(builder, loop, index)
@@ -91,7 +91,7 @@ class LoopItem(Item):
             builder.build(self.body_of(index), "")
         if len(children) > 1:  # the items of a path stand beside what they lead to
             children = [Group("", self.kind, children, output=builder.prev)]
-            children[0].frozen, children[0].training_only = builder.frozen, builder.dormant
+            builder.mark(children[0])
         return Iteration(
             indices=[index],
             entry=entry,

@@ -13,14 +13,16 @@ from paramcount.graph.tree import Node, Share, join
 from paramcount.layers.fields import Text
 from paramcount.layers.layer import Item
 
+ONLY = ("training", "stored")
+
 
 @dataclass(eq=False)
 class With(Item):
     """An item with modifiers; without an item, they hold for the value that arrives.
 
     `name` and `into` name its result or results, `push` puts it on a stack, `share` gives it the weights of
-    every item with the same key, `only="training"` leaves it out in inference, `frozen` keeps its weights
-    from training.
+    every item with the same key, `only="training"` leaves it out in inference, `only="stored"` everywhere, and `frozen`
+    keeps its weights from training.
 
     >>> import paramcount as pc
     >>> pc.count([pc.With(pc.Dense(8), share="both"), pc.With(pc.Dense(8), share="both")], 8).params  # once
@@ -36,8 +38,8 @@ class With(Item):
     frozen: bool = False
 
     def __post_init__(self) -> None:
-        if self.only not in (None, "training"):
-            raise SpecError(f"`only` must be `training`, not {quote(self.only)}", argument="only")
+        if self.only not in (None, *ONLY):
+            raise SpecError(f"`only` must be `training` or `stored`, not {quote(self.only)}", argument="only")
         for what in ("name", "share", "push"):
             if getattr(self, what) is not None:
                 Text()(what, getattr(self, what))
@@ -53,9 +55,11 @@ class With(Item):
     def place(self, builder: Builder, name: str | None) -> None:
         if self.name is not None and not getattr(self.name, "up", 0):
             name = builder.group.free(str(self.name)) if self.item is not None else None
-        outer = builder.frozen, builder.dormant, builder.prev
+        outer = builder.frozen, builder.dormant, builder.stored
+        before, ran = builder.prev, not (builder.dormant or builder.stored)
         builder.frozen = builder.frozen or self.frozen
-        builder.dormant = builder.dormant or (self.only is not None and not builder.training)
+        builder.dormant = builder.dormant or (self.only == "training" and not builder.training)
+        builder.stored = builder.stored or self.only == "stored"
         if self.item is None:
             builder.results = (builder.arrived(),)
         elif self.share is None and self.name is None:
@@ -63,9 +67,9 @@ class With(Item):
         else:
             self.keep_weights(builder, name)
         self.give_names(builder)
-        dormant = builder.dormant
-        builder.frozen, builder.dormant, before = outer
-        if dormant and not builder.dormant:
+        runs = not (builder.dormant or builder.stored)
+        builder.frozen, builder.dormant, builder.stored = outer
+        if ran and not runs:
             builder.prev, builder.results = before, (before,)
 
     def keep_weights(self, builder: Builder, name: str | None) -> None:
@@ -83,6 +87,7 @@ class With(Item):
         if self.share is not None:
             mine = Weights(owner, tensors_below(element), builder.experts)
             known = weights.setdefault(self.share, mine)
+            builder.uses(self.share)
             element.share = Share(str(self.share), known.owner, known.owner == owner)
             mine.homes = homes(element)
             if known.owner != owner:
@@ -92,7 +97,9 @@ class With(Item):
 
     def give_names(self, builder: Builder) -> None:
         if self.name is not None:
-            builder.scope.give(self.name, builder.arrived(), getattr(self.name, "up", 0))
+            up = getattr(self.name, "up", 0)
+            must_use = self.item is None and not up  # the name of an item is also that of its row
+            builder.scope.give(self.name, builder.arrived(), up, must_use)
         if self.into:
             results = builder.results
             if len(self.into) != len(results):

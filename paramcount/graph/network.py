@@ -8,6 +8,7 @@ from typing import Any
 from paramcount.errors import ArgumentError, Position, SpecError, needs, printable, quote
 from paramcount.graph.builder import Builder
 from paramcount.graph.tree import Graph, Value
+from paramcount.graph.unused import unused_work
 from paramcount.layers.fields import Sizes
 from paramcount.layers.layer import LAYOUTS, Item, Shape
 
@@ -23,6 +24,8 @@ class Network:
     >>> Network([Dense(512), Dense(10)], input=784).graph().outputs["output"].shape.sizes
     (10,)
     """
+
+    file: str | None = None  # that it was read from
 
     def __init__(
         self,
@@ -50,6 +53,17 @@ class Network:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {printable(self.name)}>"
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is odd but not wrong: names that nothing uses, work that reaches no output, also in training."""
+        graph = self.graph()
+        parts = any(element.training_only for element in graph.below())
+        return self.warnings_of(self.graph(training=True) if parts else graph)
+
+    def warnings_of(self, graph: Graph) -> list[str]:
+        """The same of one mode, given its tree."""
+        return graph.warnings
 
     def graph(self, training: bool = False) -> Graph:
         """The expanded tree, made once for each mode."""
@@ -107,14 +121,21 @@ class Network:
         else:
             builder.scope.names.update(inputs)
         builder.run(self.items)
-        outputs = self.named_outputs(builder)
+        outputs, every = self.named_outputs(builder)
         builder.leave(outer)
-        return Graph(inputs, builder.group.children, outputs, training, list(builder.warnings))
+        graph = Graph(inputs, builder.group.children, outputs, training, list(builder.warnings))
+        graph.unused, found = unused_work(graph, every, builder.unused)
+        if found:
+            graph.warnings.append(f"{f'{self.file}: ' if self.file else ''}warning: {found}")
+        return graph
 
-    def named_outputs(self, builder: Builder) -> dict[str, Value]:
-        """Each output's value by its label; without those that `when` skipped, and in inference those of training."""
+    def named_outputs(self, builder: Builder) -> tuple[dict[str, Value], list[Value]]:
+        """Each output's value by its label, and all values that are outputs in inference or in training.
+
+        Without those that `when` skipped; in inference, only the second has those that exist in training.
+        """
         if self.outputs is None:
-            return {"output": builder.arrived()}
+            return {"output": builder.arrived()}, [builder.arrived()]
         named = self.outputs if isinstance(self.outputs, Mapping) else {name: name for name in self.outputs}
         builder.dormant = True
         found = {
@@ -130,7 +151,7 @@ class Network:
                 hint="list one that exists in inference too" if found else "list one that is always there",
                 position=getattr(next(iter(named.values())), "position", None),
             )
-        return kept
+        return kept, list(found.values())
 
 
 def shape_of(given: Any) -> Shape:

@@ -28,7 +28,7 @@ class Runner(ABC):
     def elements(self, children: Sequence[Element]) -> None:
         """Run elements in their order."""
         for element in children:
-            if element.training_only:  # only marked in a graph for inference
+            if not element.runs:
                 continue
             match element:
                 case Node():

@@ -58,6 +58,8 @@ class Scope:
             self.stacks: dict[str, list[Value]] = {}
             self.weights: dict[str, Weights] = {}
             self.gone: dict[str, str] = {}
+            self.shared: dict[str, int] = {}  # how often networks in Python use each key of shared weights
+            self.standing: dict[int, tuple[Any, Any, int, list[str]]] = {}  # items of lists, by identity
 
     def give(self, name: str, value: Value | None, up: int = 0, must_use: bool = False) -> None:
         """Give a value a name, `up` loops outside; a name is given once in its scope."""

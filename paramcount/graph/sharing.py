@@ -20,6 +20,13 @@ def tensors_below(element: Element) -> dict[tuple[str, str], Param]:
     return found
 
 
+def owns_weights(element: Element) -> bool:
+    """Whether an element has tensors that it does not share with an earlier one."""
+    if element.share:
+        return element.share.first and bool(tensors_below(element))
+    return bool(element.params()) if isinstance(element, Node) else any(map(owns_weights, element.inside()))
+
+
 def homes(element: Element) -> dict[str, bool]:
     """The paths of the leaves, within the block or file, whose tensors an element has, and which are frozen."""
     return {leaf.owner: leaf.node.frozen for leaf in leaves_of([element]) if leaf.node.params()}
@@ -71,6 +78,28 @@ def tied_table(key: str, known: Mapping[str, Weights], node: Node, experts: tupl
     message = f"tied to {quote(key)}, whose shape does not fit: {found}, but {wanted[1]}×{wanted[0]} is needed"
     hint = "`out` must be the embedding's vocabulary, and the width that arrives its width"
     raise unfit(key, "tied", message, hint)
+
+
+def used_once(uses: Mapping[str, int]) -> dict[str, str | None]:
+    """The keys that share nothing, each with the key that was probably meant; `uses` are in their order.
+
+    Of two such keys that are alike, only the later one is named.
+
+    >>> used_once({"head": 1, "haed": 1, "tail": 2})
+    {'haed': 'head'}
+    """
+    alone = [key for key, count in uses.items() if count == 1]
+    if not alone:
+        return {}
+    from paramcount.errors.suggest import nearest
+
+    order = {key: index for index, key in enumerate(uses)}
+    found = {}
+    for key in alone:
+        others = [other for other in uses if other != key and (other not in alone or order[other] < order[key])]
+        found[key] = nearest(key, others)
+    meant = set(found.values())
+    return {key: guess for key, guess in found.items() if key not in meant}
 
 
 def unfit(key: str, argument: str, message: str, hint: str) -> SpecError:

@@ -15,13 +15,14 @@ from paramcount.numbers.arithmetic import Size
 
 
 class Value:
-    """One tensor that passes between leaves; `training_only` ones do not exist in inference."""
+    """One tensor that passes between leaves; `training_only` ones do not exist in inference, `stored_only` never."""
 
-    __slots__ = ("shape", "training_only")
+    __slots__ = ("shape", "stored_only", "training_only")
 
-    def __init__(self, shape: Shape, training_only: bool = False) -> None:
+    def __init__(self, shape: Shape, training_only: bool = False, stored_only: bool = False) -> None:
         self.shape = shape
         self.training_only = training_only
+        self.stored_only = stored_only
 
 
 class Share(NamedTuple):
@@ -46,7 +47,13 @@ class Element:
     name: str
     share: Share | None = field(default=None, kw_only=True)
     frozen: bool = field(default=False, kw_only=True)
-    training_only: bool = field(default=False, kw_only=True)
+    training_only: bool = field(default=False, kw_only=True)  # only marked in a graph for inference
+    stored_only: bool = field(default=False, kw_only=True)
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is computed in this graph; what is not has its tensors all the same."""
+        return not (self.training_only or self.stored_only)
 
     def inside(self) -> Sequence[Element]:
         """The elements that stand directly in it; of a loop the different bodies."""
@@ -197,6 +204,7 @@ class Graph:
     outputs: dict[str, Value]
     training: bool = False
     warnings: list[str] = field(default_factory=list)
+    unused: list[Node] = field(default_factory=list)  # leaves that count and whose results reach no output
 
     def below(self) -> Iterator[Element]:
         """All elements of the tree; of a loop the different bodies."""

@@ -203,7 +203,9 @@ def read_checked(check: Check, word: str, node: Node, context: Context, shown: s
             raise wrong(node, f"{quote(shown)} takes text, not {describe(node)}", "quote it")
         return Constant(node.position, node.text)
     if check.takes == "key":
-        return read_template(node, context, f"`{word}`")
+        template = read_template(node, context, f"`{word}`")
+        context.keys.note(template.text, 1)
+        return template
     if check.takes == "kind":
         return read_kind_word(node, word, context)
     return read_value(node, context, check.words, word)

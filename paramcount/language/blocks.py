@@ -9,7 +9,7 @@ from typing import Any
 from paramcount.errors import Position, quote
 from paramcount.graph.block import Block
 from paramcount.language.bindings import EMPTY, Bindings
-from paramcount.language.context import Context, File, empty, identifier, mapping_of, unknown, wrong
+from paramcount.language.context import Context, File, Keys, empty, identifier, mapping_of, unknown, wrong
 from paramcount.language.items import ItemSyntax, SpecItem, bind
 from paramcount.language.paths import read_items, read_path
 from paramcount.language.signature import Signature
@@ -40,6 +40,7 @@ class BlockDefinition:
     outputs: list[Template] = field(default_factory=list)
     declared: dict[str, Position] = field(default_factory=dict)
     calls: dict[str, Position] = field(default_factory=dict)
+    keys: Keys = field(default_factory=Keys)
 
     @cached_property
     def signature(self) -> Signature:
@@ -100,9 +101,14 @@ class SpecBlock(Block):
 
 
 def brief(value: Any) -> str:
+    """An argument in a few letters; a whole number is written as one, as the layers take it."""
     if isinstance(value, Item):
         return getattr(value, "kind", "item")
-    return "×".join(map(str, value)) if isinstance(value, list) else str(value).lower() if value is True else str(value)
+    if isinstance(value, list):
+        return "×".join(map(brief, value))
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "true" if value is True else str(value)
 
 
 def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition:
@@ -144,7 +150,7 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
 def read_body(block: BlockDefinition, node: Mapping, context: Context) -> None:
     """A block's items and outputs; they see the file's variables and the block's arguments."""
     names = context.names.union(block.arguments, ("cin", "length"))
-    inside = Context(context.file, context.read_item, names, block.declared, block.calls)
+    inside = Context(context.file, context.read_item, names, block.declared, block.calls, block.keys)
     layers = node.get("layers")
     assert layers is not None
     block.items = read_items(layers, inside, "layers")

@@ -51,6 +51,24 @@ class File:
             raise ManyErrors(errors)
 
 
+class Keys:
+    """The keys of shared weights in one block or file: where each first stands, and how many uses there are.
+
+    A use in a loop counts as two, since it may be several.
+    """
+
+    __slots__ = ("places", "uses")
+
+    def __init__(self) -> None:
+        self.places: dict[str, Position] = {}
+        self.uses: dict[str, int] = {}
+
+    def note(self, key: str, times: int, position: Position | None = None) -> None:
+        self.uses[key] = self.uses.get(key, 0) + times
+        if position is not None:
+            self.places.setdefault(key, position)
+
+
 @dataclass(eq=False, repr=False)
 class Context:
     """A place in a file: the variables that expressions see there, and the names given in the block around.
@@ -63,6 +81,7 @@ class Context:
     names: frozenset[str] = frozenset()
     declared: dict[str, Position] = field(default_factory=dict)
     calls: dict[str, Position] = field(default_factory=dict)  # blocks that the block around uses
+    keys: Keys = field(default_factory=Keys)
     loops: tuple[frozenset[str], ...] = ()  # the variables of each loop around, outermost first
 
     def seeing(self, *names: str) -> Context:

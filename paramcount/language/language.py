@@ -7,13 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from paramcount.errors import Position, quote
-from paramcount.errors.suggest import nearest
+from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.graph.sharing import used_once
 from paramcount.language.bindings import EMPTY
 from paramcount.language.context import (
     AXES,
     Context,
     Enough,
     File,
+    Keys,
     describe,
     empty,
     identifier,
@@ -47,6 +49,8 @@ KEYS = [
     "outputs",
     "expect",
 ]
+OF_BLOCKS = "each use of a block has weights of its own; `share` beside every use shares them"
+APART = "a block shares within itself alone; share the whole block by a key beside its uses, or choose another key"
 FIGURES = ("params", "weights", "macs", "buffers", "active_params")
 
 
@@ -75,6 +79,7 @@ class SpecSyntax:
     outputs: dict[str, Template] | None = None
     expect: dict[str | None, Expectation] = field(default_factory=dict)  # None: the base
     declared: dict[str, Position] = field(default_factory=dict)
+    keys: Keys = field(default_factory=Keys)
 
     def unused(self, used: set[str]) -> list[str]:
         """A warning for each variable and block that nothing uses."""
@@ -85,6 +90,24 @@ class SpecSyntax:
         for word, block in self.file.blocks.items():
             if word not in used and block.file is self.file:
                 found.append(f"{block.position}: warning: the block {quote(word)} is never used")
+        return found + self.key_warnings()
+
+    def key_warnings(self) -> list[str]:
+        """A warning for each key of shared weights that shares nothing, and for one that also stands in a block."""
+        blocks = [block for block in self.file.blocks.values() if block.file is self.file]
+        both = {key for block in blocks for key in block.keys.places if key in self.keys.places}
+        found = []
+        for block in (None, *blocks):
+            keys = block.keys if block else self.keys
+            where = f" in the block {quote(block.name)}" if block else ""
+            alone = used_once(keys.uses)
+            for key, position in keys.places.items():
+                said = f"{position}: warning: the key {quote(key)} of `share`{where}"
+                if key in both:
+                    found += [f"{said} is not that of the file, at {self.keys.places[key]}: {APART}"] if block else []
+                elif key in alone:
+                    remark = did_you_mean(alone[key], OF_BLOCKS if block else "it shares nothing")
+                    found.append(f"{said} is used once: {remark}")
         return found
 
 
@@ -101,7 +124,7 @@ def read_spec(root: Node, path: str) -> SpecSyntax:
 
 
 def read_parts(spec: SpecSyntax, root: Mapping, path: str) -> None:
-    context = Context(spec.file, read_item, declared=spec.declared)
+    context = Context(spec.file, read_item, declared=spec.declared, keys=spec.keys)
     parts = {key.text: value for key, value in root.entries}
     for key, _ in root.entries:
         if key.text not in KEYS:

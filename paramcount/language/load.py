@@ -10,6 +10,7 @@ from typing import Any
 from paramcount.errors import ArgumentError, Position, SpecError, quote
 from paramcount.errors.suggest import nearest, one_of
 from paramcount.graph.network import Network
+from paramcount.graph.tree import Graph
 from paramcount.language.bindings import Bindings
 from paramcount.language.items import bind
 from paramcount.language.language import Expectation, SpecSyntax, read_spec
@@ -55,10 +56,9 @@ class Loaded(Network):
             declared=syntax.declared,
         )
 
-    @property
-    def warnings(self) -> list[str]:
-        """What is odd but not wrong: names, variables and blocks that nothing uses."""
-        return self.graph().warnings + self.unused
+    def warnings_of(self, graph: Graph) -> list[str]:
+        """What is odd but not wrong in the spec too: variables and blocks that nothing uses."""
+        return graph.warnings + self.unused
 
 
 def load(path: str, /, variant: str | None = None, **variables: Any) -> Loaded:

@@ -6,6 +6,7 @@ from typing import Any
 
 from paramcount.errors import SpecError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
+from paramcount.graph.modifiers import ONLY
 from paramcount.language.context import Context, describe, identifier, wrong
 from paramcount.language.definitions import signature_for
 from paramcount.language.items import MODIFIERS, ItemSyntax, row_error
@@ -101,9 +102,9 @@ def read_modifiers(item: ItemSyntax, modifiers: dict, node: Mapping, context: Co
 
 
 def read_only(node: Node) -> str:
-    if isinstance(node, Scalar) and node.text == "training":
+    if isinstance(node, Scalar) and node.text in ONLY:
         return node.text
-    raise wrong(node, f"`only` must be `training`, not {describe(node)}")
+    raise wrong(node, f"`only` must be `training` or `stored`, not {describe(node)}")
 
 
 def read_share(node: Node, item: ItemSyntax, context: Context) -> Any:
@@ -113,7 +114,10 @@ def read_share(node: Node, item: ItemSyntax, context: Context) -> Any:
         if item.repeat is None:
             raise wrong(node, "`share: true` needs a `repeat`", "give a key, `share: KEY`, to share between items")
         return True
-    return read_template(node, context, "`share`")
+    template = read_template(node, context, "`share`")
+    if template.constant:
+        context.keys.note(template.text, 1 + bool(context.loops), template.position)
+    return template
 
 
 def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:

@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 from paramcount.layers._accept import has_channels
 from paramcount.layers.layer import Layer, Param, Shape, Work
 
+MOMENTUM = 0.1  # the share of a new batch in the running statistics
+
 
 class Norm(Layer):
     """A normalization of a value with channels, and then, where `affine`, a learned scale and bias for each channel."""
@@ -35,6 +37,20 @@ class Norm(Layer):
 
     def work(self, x: Shape) -> Work:
         return Work(0, (self.operations + sum(self.learned)) * x.elements)
+
+
+def running(x: Shape) -> dict[str, Param]:
+    """The buffers of running statistics, for each channel."""
+    channels = {"channels": x.channels}
+    return {"mean": Param(channels, "buffer", "zeros"), "var": Param(channels, "buffer", "ones")}
+
+
+def update(params: dict[str, Any], mean: Any, var: Any, context: Any) -> None:
+    """Keep the running statistics, moved towards those of a batch."""
+    context.update(
+        mean=(1 - MOMENTUM) * params["mean"] + MOMENTUM * mean,
+        var=(1 - MOMENTUM) * params["var"] + MOMENTUM * var,
+    )
 
 
 def normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:

@@ -14,7 +14,7 @@ class AdaptivePool(ParameterFree):
     """What adaptive pools have in common: their bins, and what these cost."""
 
     size: int | tuple[int | None, ...] | None = field(
-        PerAxis(none=True), doc="the result's size on each axis; `none` keeps an axis"
+        PerAxis(none=True, gaps=True), doc="the result's size on each axis; `none` keeps an axis"
     )
 
     family = "pooling"

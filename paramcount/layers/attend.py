@@ -140,6 +140,9 @@ class Attend(ParameterFree, kind="attend"):
         _, key, value = inputs[:3]
         return key.sizes[1] * (key.channels + value.channels) if self.cache is None else self.cache
 
+    def cached_inputs(self) -> tuple[int, ...]:
+        return (1, 2) if self.cache is None else ()
+
     def cached_positions(self, tokens: Size) -> Size | None:
         if not self.causal:
             return None

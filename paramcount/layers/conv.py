@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.layers._accept import has_groups, spatial_axes
-from paramcount.layers._weight_norm import gain, normalization, normalized
+from paramcount.layers._weight_norm import Gains, WeightNormed
 from paramcount.layers._window import describe, kernel_axes, paddings, positions, window
 from paramcount.layers.fields import Flag, Padding, PerAxis, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import Param, Shape, Work, along
 from paramcount.numbers.arithmetic import product
 
 
 @dataclass(frozen=True)
-class Conv(Layer, kind="conv"):
+class Conv(WeightNormed, kind="conv"):
     """A convolution over one, two or three spatial axes; without a bias by default.
 
     Weights: kernel positions × channels / groups × out. MACs: that × output positions. Elementwise: 1 per output
@@ -32,7 +32,11 @@ class Conv(Layer, kind="conv"):
     dilation: int | Sequence[int] = field(PerAxis(), 1, doc="the step between the elements of a window")
     groups: int = field(Whole(), 1, doc="how many groups the channels are divided into")
     bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
-    weight_norm: bool = field(Flag(), False, doc="whether the kernel's direction and length are learned separately")
+    weight_norm: bool | str = field(
+        Gains("output", "input", "tap"),
+        False,
+        doc="what has a learned length: `true` for each output channel, or `output`, `input`, `tap`",
+    )
 
     family = "convolution"
     by_name = ("dilation", "groups", "bias", "weight_norm")
@@ -43,6 +47,8 @@ class Conv(Layer, kind="conv"):
         ({"out": 6, "kernel": (3, 5), "dilation": (2, 1), "groups": 3, "padding": "half"}, (11, 12, 6)),
         ({"out": 4, "kernel": 4, "padding": ((3, 1),), "weight_norm": True}, (17, 5)),
         ({"out": 4, "kernel": 2, "stride": (1, 2, 2), "padding": "valid"}, (5, 6, 7, 3)),
+        ({"out": 6, "kernel": (2, 3), "groups": 2, "weight_norm": "tap"}, (4, 5, 4)),
+        ({"out": 6, "kernel": 3, "groups": 2, "weight_norm": "input", "bias": True}, (7, 4)),
         ({"out": 4, "kernel": 3, "padding": 4}, (3, 3, 2)),
         ({"out": 4, "kernel": 1, "stride": 3}, (7, 8, 2)),
         ({"out": 2, "kernel": 5, "padding": "same"}, (2, 3)),
@@ -61,19 +67,16 @@ class Conv(Layer, kind="conv"):
         tensors = {"weight": Param({**kernel, "input": x.channels // self.groups, "output": self.out}, "weight")}
         if self.bias:
             tensors["bias"] = Param({"output": self.out}, "bias", "zeros")
-        if self.weight_norm:
-            tensors["gain"] = gain(self.out)
-        return tensors
+        return tensors | self.gains(tensors["weight"])
 
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
         weights = product(along("kernel", self.kernel, x.rank - 1)) * (x.channels // self.groups) * self.out
         work = Work(weights * product(y.spatial), y.elements if self.bias else 0)
-        return work + normalization(weights, self.out) if self.weight_norm else work
+        return work + self.normalization(x)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        weight = normalized(params["weight"], params["gain"]) if self.weight_norm else params["weight"]
-        y = convolve(x, weight, *window(self, x.ndim - 1), self.groups)
+        y = convolve(x, self.normalized(params), *window(self, x.ndim - 1), self.groups)
         return y + params["bias"] if self.bias else y
 
 

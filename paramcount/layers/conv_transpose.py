@@ -6,15 +6,16 @@ from typing import Any
 
 from paramcount.errors import ShapeError
 from paramcount.layers._accept import has_groups, spatial_axes
+from paramcount.layers._weight_norm import Gains, WeightNormed
 from paramcount.layers._window import axis_padding, describe, each_axis, kernel_axes
 from paramcount.layers.conv import channels_last
 from paramcount.layers.fields import Flag, Padding, PerAxis, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import Param, Shape, Work, along
 from paramcount.numbers.arithmetic import Size, maximum, product, require
 
 
 @dataclass(frozen=True)
-class ConvTranspose(Layer, kind="conv_transpose"):
+class ConvTranspose(WeightNormed, kind="conv_transpose"):
     """A transposed convolution over one, two or three spatial axes: a convolution's change of shape, reversed.
 
     Along an axis of n positions: (n - 1) · stride + dilation · (kernel - 1) + 1 - padding + output_padding; with
@@ -38,9 +39,15 @@ class ConvTranspose(Layer, kind="conv_transpose"):
     dilation: int | Sequence[int] = field(PerAxis(), 1, doc="the step between the elements of a window")
     groups: int = field(Whole(), 1, doc="how many groups the channels are divided into")
     bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
+    weight_norm: bool | str = field(
+        Gains("output", "input", "tap"),
+        False,
+        doc="what has a learned length: `true` for each input channel, or `output`, `input`, `tap`",
+    )
 
     family = "convolution"
-    by_name = ("output_padding", "dilation", "groups", "bias")
+    by_name = ("output_padding", "dilation", "groups", "bias", "weight_norm")
+    pytorch = "input"
     slow_in_loops = True
     examples = (
         ({"out": 3, "kernel": 2, "stride": 2}, (5, 4, 6)),
@@ -52,6 +59,9 @@ class ConvTranspose(Layer, kind="conv_transpose"):
         ({"out": 3, "kernel": 3, "stride": 4}, (5, 2)),
         ({"out": 3, "kernel": 5, "stride": 2, "padding": "half"}, (5, 4, 2)),
         ({"out": 2, "kernel": 2, "padding": ((1, 2), (3, 1))}, (7, 6, 3)),
+        ({"out": 4, "kernel": 3, "stride": 2, "groups": 2, "weight_norm": True, "bias": True}, (4, 6)),
+        ({"out": 4, "kernel": 3, "stride": 2, "groups": 2, "weight_norm": "output"}, (4, 3, 6)),
+        ({"out": 2, "kernel": (3, 2), "stride": 2, "weight_norm": "tap"}, (4, 3, 6)),
     )
 
     def setting(self, *inputs: Shape) -> str:
@@ -67,12 +77,13 @@ class ConvTranspose(Layer, kind="conv_transpose"):
         tensors = {"weight": Param({**kernel, "input": x.channels, "output": self.out // self.groups}, "weight")}
         if self.bias:
             tensors["bias"] = Param({"output": self.out}, "bias", "zeros")
-        return tensors
+        return tensors | self.gains(tensors["weight"])
 
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
         weights = product(along("kernel", self.kernel, x.rank - 1)) * x.channels * (self.out // self.groups)
-        return Work(weights * product(x.spatial), y.elements if self.bias else 0)
+        work = Work(weights * product(x.spatial), y.elements if self.bias else 0)
+        return work + self.normalization(x)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import lax
@@ -83,7 +94,7 @@ class ConvTranspose(Layer, kind="conv_transpose"):
         for size, (width, step, spread, pad, extra) in zip(x.shape[:-1], self.window(axes), strict=True):
             before, after = self.trim(size, width, step, spread, pad)
             edges.append((spread * (width - 1) - before, spread * (width - 1) - after + extra))
-        weight = flip(params["weight"], tuple(range(axes)))
+        weight = flip(self.normalized(params), tuple(range(axes)))
         if self.groups > 1:  # [kernel, groups · input, output] to [kernel, input, groups · output], as JAX has it
             kernel, part = weight.shape[:axes], weight.shape[-1]
             weight = weight.reshape(*kernel, self.groups, -1, part).swapaxes(axes, axes + 1)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.layers._weight_norm import gain, normalization, normalized
+from paramcount.layers._weight_norm import Gains, WeightNormed
 from paramcount.layers.fields import Flag, Key, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import Param, Shape, Work
 from paramcount.numbers.arithmetic import product
 
 REFUSED = {
@@ -17,7 +17,7 @@ REFUSED = {
 
 
 @dataclass(frozen=True)
-class Dense(Layer, kind="dense"):
+class Dense(WeightNormed, kind="dense"):
     """A matrix, and by default a bias, on the last axis of features or of each step of a sequence.
 
     Weights: channels × out. MACs: that × steps. Elementwise: 1 per output element for the bias; `weight_norm`
@@ -31,7 +31,11 @@ class Dense(Layer, kind="dense"):
     out: int = field(Whole(), doc="the features of the result")
     bias: bool = field(Flag(), True, doc="whether a learned bias is added to each output feature")
     tied: str | None = field(Key(none=True), None, doc="the name of the embedding whose table is the matrix")
-    weight_norm: bool = field(Flag(), False, doc="whether the matrix's direction and length are learned separately")
+    weight_norm: bool | str = field(
+        Gains("output", "input"),
+        False,
+        doc="what has a learned length: `true` for each output feature, or `output`, `input`",
+    )
 
     family = "dense"
     by_name = ("bias", "tied", "weight_norm")
@@ -39,6 +43,7 @@ class Dense(Layer, kind="dense"):
         ({"out": 5}, (7,)),
         ({"out": 5, "bias": False}, (4, 3)),
         ({"out": 3, "weight_norm": True}, (4, 6)),
+        ({"out": 3, "weight_norm": "input", "bias": False}, (4, 6)),
         ({"out": 2}, (2, 3, 2, 2, 3)),
     )
 
@@ -54,16 +59,13 @@ class Dense(Layer, kind="dense"):
         tensors = {"weight": Param({"input": x.channels, "output": self.out}, "weight")}
         if self.bias:
             tensors["bias"] = Param({"output": self.out}, "bias", "zeros")
-        if self.weight_norm:
-            tensors["gain"] = gain(self.out)
-        return tensors
+        return tensors | self.gains(tensors["weight"])
 
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
         weights = x.channels * self.out
-        work = Work(product(x.spatial) * weights, y.elements if self.bias else 0)
-        return work + normalization(weights, self.out) if self.weight_norm else work
+        return Work(product(x.spatial) * weights, y.elements if self.bias else 0) + self.normalization(x)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        y = x @ (normalized(params["weight"], params["gain"]) if self.weight_norm else params["weight"])
+        y = x @ self.normalized(params)
         return y + params["bias"] if self.bias else y

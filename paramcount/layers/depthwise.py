@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.layers._accept import spatial_axes
+from paramcount.layers._weight_norm import Gains, WeightNormed
 from paramcount.layers._window import describe, kernel_axes, positions, window
 from paramcount.layers.conv import convolve
 from paramcount.layers.fields import Flag, Padding, PerAxis, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import Param, Shape, Work, along
 from paramcount.numbers.arithmetic import product
 
 
 @dataclass(frozen=True)
-class Depthwise(Layer, kind="depthwise"):
+class Depthwise(WeightNormed, kind="depthwise"):
     """A convolution of each channel by itself, with `multiplier` kernels; the results of one channel are adjacent.
 
     Weights: kernel positions × channels × multiplier. MACs: that × output positions. Elementwise: 1 per
@@ -31,9 +32,14 @@ class Depthwise(Layer, kind="depthwise"):
     )
     dilation: int | Sequence[int] = field(PerAxis(), 1, doc="the step between the elements of a window")
     bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
+    weight_norm: bool | str = field(
+        Gains("output", "tap"),
+        False,
+        doc="what has a learned length: `true` for each output channel, or `output`, `tap`",
+    )
 
     family = "convolution"
-    by_name = ("dilation", "bias")
+    by_name = ("dilation", "bias", "weight_norm")
     examples = (
         ({"kernel": 3}, (7, 7, 5)),
         ({"kernel": 3, "stride": 2, "bias": True}, (8, 7, 4)),
@@ -41,6 +47,8 @@ class Depthwise(Layer, kind="depthwise"):
         ({"kernel": 4, "padding": "valid", "bias": True}, (9, 6)),
         ({"kernel": (3, 5), "dilation": (2, 1), "padding": "half"}, (6, 5, 2)),
         ({"kernel": 3, "multiplier": 2, "stride": (1, 2, 1)}, (3, 4, 5, 2)),
+        ({"kernel": 3, "multiplier": 2, "weight_norm": True}, (5, 4, 2)),
+        ({"kernel": 3, "weight_norm": "tap", "bias": True}, (6, 2)),
     )
 
     def setting(self, *inputs: Shape) -> str:
@@ -57,13 +65,14 @@ class Depthwise(Layer, kind="depthwise"):
         tensors = {"weight": Param({**kernel, "input": 1, "output": out}, "weight")}
         if self.bias:
             tensors["bias"] = Param({"output": out}, "bias", "zeros")
-        return tensors
+        return tensors | self.gains(tensors["weight"])
 
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
         weights = product(along("kernel", self.kernel, x.rank - 1)) * y.channels
-        return Work(weights * product(y.spatial), y.elements if self.bias else 0)
+        work = Work(weights * product(y.spatial), y.elements if self.bias else 0)
+        return work + self.normalization(x)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        y = convolve(x, params["weight"], *window(self, x.ndim - 1), x.shape[-1])
+        y = convolve(x, self.normalized(params), *window(self, x.ndim - 1), x.shape[-1])
         return y + params["bias"] if self.bias else y

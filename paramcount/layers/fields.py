@@ -10,6 +10,7 @@ from paramcount.numbers.arithmetic import Column, require
 from paramcount.numbers.column import Mask, plain
 
 REQUIRED = dataclasses.MISSING
+MOST = 10**18  # of a size; expressions go no further either
 
 
 class Check:
@@ -35,7 +36,7 @@ class Check:
 
 
 class Whole(Check):
-    """A whole number of at least `at_least`; 32.0 is one, 11.2 and true are not.
+    """A whole number of at least `at_least`, and at most 1e18; 32.0 is one, 11.2 and true are not.
 
     >>> Whole()("out", 32.0)
     32
@@ -49,6 +50,9 @@ class Whole(Check):
     def __call__(self, name: str, value: Any) -> Any:
         if type(value) is not int:
             value = whole_number(name, value)
+        if type(value) is not int or not -MOST <= value <= MOST:  # the number itself may be too long to print
+            within = (value <= MOST) & (value >= -MOST)
+            require(within, "{} is beyond 1e18", name, argument=name, hint="numbers go up to 1e18")
         if self.at_least is not None:
             message, hint = "{} must be at least {}, not {}", self.least
             require(value >= self.at_least, message, name, self.at_least, value, argument=name, hint=hint)
@@ -75,11 +79,15 @@ class Sizes(Wholes):
 
 
 class PerAxis(Wholes):
-    """One whole number for every axis, or a list with one for each."""
+    """One whole number for every axis, or a list with one for each, or with `gaps` with None for some."""
+
+    def __init__(self, at_least: int | None = 1, none: bool = False, gaps: bool = False) -> None:
+        super().__init__(at_least, none)
+        self.gaps = gaps
 
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
-            return tuple(None if each is None and self.none else self.size(name, each) for each in value)
+            return tuple(None if each is None and self.gaps else self.size(name, each) for each in value)
         return self.size(name, value)
 
 
@@ -162,6 +170,8 @@ class Number(Check):
             inside = Mask((numbers >= self.at_least) & (numbers <= self.at_most))
             require(inside, f"{name} must be {bounds}, not {{}}", value, argument=name)
             return value
+        if isinstance(value, int) and not -MOST <= value <= MOST:
+            raise ArgumentError(f"{name} is beyond 1e18", hint="numbers go up to 1e18", argument=name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise ArgumentError(f"{name} must be a number, not {quote(value)}", argument=name)
         if not self.at_least <= value <= self.at_most:

@@ -232,6 +232,10 @@ class Layer(Checked, Item, ABC):
         """
         return None
 
+    def cached_inputs(self) -> tuple[int, ...]:
+        """Which of its inputs, by number, are all that it caches; each is kept once, however many layers cache it."""
+        return ()
+
     def cached_positions(self, tokens: Size) -> Size | None:
         """How many positions stay cached after `tokens` tokens; None where every query sees all positions there are."""
         return None

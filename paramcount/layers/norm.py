@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import ShapeError
-from paramcount.layers._statistics import Norm, normalized, scaled, transform
+from paramcount.layers._statistics import Norm, normalized, running, scaled, transform, update
 from paramcount.layers.fields import Flag, Number, Whole, field
-from paramcount.layers.layer import Shape
-from paramcount.numbers.arithmetic import exact_div
+from paramcount.layers.layer import Param, Shape, Work
+from paramcount.numbers.arithmetic import Size, exact_div
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ class GroupNorm(Norm, kind="group_norm"):
 class InstanceNorm(Norm, kind="instance_norm"):
     """Normalizes each channel of one example over all its positions. Scale and bias: channels each, no buffers.
 
-    Elementwise: 5 per element, 2 more where affine. Source: https://arxiv.org/abs/1607.08022
+    Elementwise: 5 per element, 2 more where affine. With running `statistics`, two buffers of channels each, inference
+    uses those instead, in 2 operations per element, as `batch_norm` does. Source: https://arxiv.org/abs/1607.08022
 
     >>> InstanceNorm().work(Shape.of(20, 20, 8)).elementwise  # 7 · 20² · 8
     22400
@@ -89,7 +90,26 @@ class InstanceNorm(Norm, kind="instance_norm"):
     eps: float = field(Number(at_least=0), 1e-5, doc="a small number added to the variance, against division by zero")
     affine: bool = field(Flag(), True, doc="whether a scale and a bias for each channel are learned")
 
-    examples = (({}, (5, 4, 3)), ({"affine": False}, (6, 2)), ({"eps": 1e-3}, (2, 3, 4, 2)))
+    statistics: bool = field(Flag(), False, doc="whether running statistics are kept for inference")
+
+    by_name = ("eps", "affine", "statistics")
+    examples = (
+        ({}, (5, 4, 3)),
+        ({"affine": False}, (6, 2)),
+        ({"eps": 1e-3}, (2, 3, 4, 2)),
+        ({"statistics": True}, (5, 4, 3)),
+        ({"statistics": True, "affine": False}, (6, 2)),
+    )
+
+    def params(self, x: Shape) -> dict[str, Param]:
+        return super().params(x) | (running(x) if self.statistics else {})
+
+    def work(self, x: Shape) -> Work:
+        return Work(0, 2 * x.elements) if self.statistics else super().work(x)
+
+    def batch_sums(self, derived: bool, x: Shape) -> Size:
+        """The statistics of all examples, for the running ones, on which no gradient depends."""
+        return 2 * x.channels if self.statistics else 0
 
     def output_shape(self, x: Shape) -> Shape:
         super().output_shape(x)
@@ -101,7 +121,12 @@ class InstanceNorm(Norm, kind="instance_norm"):
         return x
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
-        return transform(normalized(x, tuple(range(x.ndim - 1)), self.eps), params)
+        if self.statistics and not context.train:
+            return transform(scaled(x - params["mean"], params["var"], self.eps), params)
+        axes = tuple(range(x.ndim - 1))
+        if self.statistics:
+            update(params, context.batch_mean(x.mean(axes)), context.batch_mean(x.var(axes)), context)
+        return transform(normalized(x, axes, self.eps), params)
 
 
 @dataclass(frozen=True)

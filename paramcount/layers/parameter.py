@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from paramcount.layers.fields import Sizes, Word, field
-from paramcount.layers.layer import Layer, Param, Shape, Work
+from paramcount.layers.layer import ROLES, Layer, Param, Shape, Work
 
 
 @dataclass(frozen=True)
 class Parameter(Layer, kind="parameter"):
     """A source of one learned tensor, such as positions, class tokens or layer scales; it costs nothing.
 
-    It ignores the value that arrives; an empty shape is a scalar.
+    It ignores the value that arrives; an empty shape is a scalar. It counts in `tables` unless its `role` says
+    otherwise: the bias or the scale of a norm written by hand is a `bias`, a `norm`.
 
     >>> Parameter(shape=[50, 768]).params()["value"].size
     38400
@@ -22,14 +23,23 @@ class Parameter(Layer, kind="parameter"):
     init: str = field(
         Word("normal", "zeros", "ones"), "normal", doc="the initial values: `normal` (deviation 0.02), `zeros`, `ones`"
     )
+    role: str = field(
+        Word(*ROLES),
+        "table",
+        doc="what it counts as: `weight`, `table`, `bias`, `norm`, or `buffer`, which is not trained",
+    )
 
     family = "parameter"
     takes_prev: ClassVar[bool] = False
-    by_name = ("init",)
+    by_name = ("init", "role")
     examples = (
         ({"shape": [3, 4]},),
         ({"shape": []},),
         ({"shape": [1, 2, 3, 4, 5], "init": "ones"},),
+        ({"shape": [4], "init": "zeros", "role": "bias"},),
+        ({"shape": [4], "role": "norm"},),
+        ({"shape": [4, 2], "role": "weight"},),
+        ({"shape": [4], "role": "buffer"},),
     )
 
     def output_shape(self) -> Shape:
@@ -37,7 +47,7 @@ class Parameter(Layer, kind="parameter"):
 
     def params(self) -> dict[str, Param]:
         axes = {f"axis{position}": size for position, size in enumerate(self.shape)}
-        return {"value": Param(axes, "table", self.init)}
+        return {"value": Param(axes, self.role, self.init)}
 
     def work(self) -> Work:
         return Work()

@@ -6,13 +6,14 @@ from typing import Any
 
 from paramcount.errors import ShapeError
 from paramcount.layers._accept import has_channels, has_groups
+from paramcount.layers._weight_norm import Gains, WeightNormed
 from paramcount.layers.fields import Flag, PerAxis, Whole, field
-from paramcount.layers.layer import Layer, Param, Shape, Work, along
+from paramcount.layers.layer import Param, Shape, Work, along
 from paramcount.numbers.arithmetic import ceil_div, product, require
 
 
 @dataclass(frozen=True)
-class Pointwise(Layer, kind="pointwise"):
+class Pointwise(WeightNormed, kind="pointwise"):
     """Mixes the channels of each position, in any layout; with a stride, of every stride-th position.
 
     Weights: channels / groups × out. MACs: that × output positions. Elementwise: 1 per output element for the bias.
@@ -25,15 +26,22 @@ class Pointwise(Layer, kind="pointwise"):
     stride: int | Sequence[int] = field(PerAxis(), 1, doc="the step from one position to the next")
     groups: int = field(Whole(), 1, doc="how many groups the channels are divided into")
     bias: bool = field(Flag(), False, doc="whether a learned bias is added to each output channel")
+    weight_norm: bool | str = field(
+        Gains("output", "input"),
+        False,
+        doc="what has a learned length: `true` for each output channel, or `output`, `input`",
+    )
 
     family = "convolution"
-    by_name = ("groups", "bias")
+    by_name = ("groups", "bias", "weight_norm")
     examples = (
         ({"out": 6}, (5, 4, 3)),
         ({"out": 6, "bias": True}, (7,)),
         ({"out": 6, "stride": 2, "groups": 3}, (5, 4, 9)),
         ({"out": 4, "stride": 3}, (8, 2)),
         ({"out": 2, "stride": (1, 2, 3), "bias": True}, (2, 3, 4, 5)),
+        ({"out": 6, "groups": 3, "weight_norm": True, "bias": True}, (4, 9)),
+        ({"out": 4, "groups": 2, "weight_norm": "input"}, (3, 2, 6)),
     )
 
     def setting(self, *inputs: Shape) -> str:
@@ -64,19 +72,19 @@ class Pointwise(Layer, kind="pointwise"):
         tensors = {"weight": Param({"input": x.channels // self.groups, "output": self.out}, "weight")}
         if self.bias:
             tensors["bias"] = Param({"output": self.out}, "bias", "zeros")
-        return tensors
+        return tensors | self.gains(tensors["weight"])
 
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
         macs = product(y.spatial) * (x.channels // self.groups) * self.out
-        return Work(macs, y.elements if self.bias else 0)
+        return Work(macs, y.elements if self.bias else 0) + self.normalization(x)
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax.numpy import einsum
 
         if x.ndim > 1:
             x = x[tuple(slice(None, None, step) for step in along("stride", self.stride, x.ndim - 1))]
-        weight, groups = params["weight"], self.groups
+        weight, groups = self.normalized(params), self.groups
         if groups == 1:
             y = x @ weight
         else:

@@ -5,7 +5,7 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layers._accept import spatial_axes
-from paramcount.layers.fields import Check, Flag, Number, PerAxis, Whole, Word, field, whole_number
+from paramcount.layers.fields import Check, Flag, Number, PerAxis, Whole, Word, field
 from paramcount.layers.layer import Free, ParameterFree, Shape, Work, along
 from paramcount.numbers.arithmetic import Size, exact_div, require
 
@@ -13,14 +13,14 @@ from paramcount.numbers.arithmetic import Size, exact_div, require
 class Factor(Check):
     """A number above 0, which may have a fraction, or a list with one for each axis."""
 
-    number = Number(at_least=0)
+    number, whole = Number(at_least=0), Whole(at_least=None)
 
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return tuple(self(name, each) for each in value)
-        if isinstance(value, (int, float)) and not float(value).is_integer():
+        if isinstance(value, float) and not value.is_integer():
             return self.number(name, value)
-        value = whole_number(name, value)
+        value = self.whole(name, value)
         require(value > 0, "{} must be above 0, not {}", name, value, argument=name)
         return value
 
@@ -40,7 +40,9 @@ class Upsample(ParameterFree, kind="upsample"):
     factor: Any = field(Factor(), 2, doc="how many times as long each spatial axis becomes")
     method: str = field(Word("nearest", "bilinear"), "nearest", doc="`nearest` or `bilinear` interpolation")
     size: int | tuple[int | None, ...] | None = field(
-        PerAxis(none=True), None, doc="the new length of each spatial axis, in place of `factor`; `none` keeps an axis"
+        PerAxis(none=True, gaps=True),
+        None,
+        doc="the new length of each spatial axis, in place of `factor`; `none` keeps an axis",
     )
     align_corners: bool = field(Flag(), False, doc="whether the first and last positions coincide; only for `bilinear`")
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from paramcount.render.sheet import Sheet
 
 
 class Shown:
-    """A result that has a Sheet: `str()` is the table, and a notebook shows it as HTML."""
+    """A result that has a Sheet: `str()` is the table, and a notebook shows it as HTML, both with its warnings.
+
+    The command line prints warnings by themselves, so the sheet does not have them.
+    """
 
     __slots__ = ()
+    warnings: Sequence[str] = ()
 
     def sheet(self) -> Sheet:
         raise NotImplementedError
@@ -16,12 +22,12 @@ class Shown:
     def __str__(self) -> str:
         from paramcount.render.table import render
 
-        return render(self.sheet(), colour=False)
+        return render(self.sheet().saying(*self.warnings), colour=False)
 
     def _repr_html_(self) -> str | None:
         from paramcount.render.html import render
 
-        return render(self.sheet())
+        return render(self.sheet().saying(*self.warnings))
 
 
 def rendered(sheet: Sheet, form: str) -> str:

@@ -135,3 +135,88 @@ class Recall(Layer):
 def test_any_layer_may_have_a_cache(tokens, positions):
     report = pc.count([pc.Repeat(2, [Recall()])], (7, 4), kv_cache=tokens)
     assert report.kv_cache_bytes == 2 * 3 * positions * 4
+
+
+def cache_of(items, input=(5, 2, 8), tokens=10):
+    return pc.count(items, input, kv_cache=tokens, dtype="bfloat16").kv_cache_bytes
+
+
+def keys_and_values():
+    return pc.Let({"k": [pc.Pointwise(8)], "v": [pc.Pointwise(8)]})
+
+
+def reader(key="k", value="v", **settings):
+    return pc.Attend("prev", key, value, causal=True, **settings)
+
+
+def test_a_key_and_a_value_are_kept_once_however_many_read_them():
+    """2 heads of 8 for the key and for the value, two bytes: 2 · 2 · 8 · 10 · 2."""
+    assert cache_of([keys_and_values(), *[reader()] * 3]) == 640
+    wide = [pc.Let({"k": [pc.Pointwise(16)], "v": [pc.Pointwise(16)]}), reader(), reader()]
+    assert cache_of(wide, (5, 2, 16), 1000) == 128_000
+
+
+def test_a_key_that_is_its_own_value_is_kept_once():
+    assert cache_of([keys_and_values(), reader("k", "k")]) == 320
+    assert cache_of([keys_and_values(), reader("k", "v"), reader("k", "k"), reader("v", "k")]) == 640
+
+
+def test_renaming_a_value_or_changing_its_axes_makes_no_other_value_of_it():
+    renamed = [
+        keys_and_values(),
+        reader(),
+        pc.Let({"k2": "k", "v2": [pc.From("v"), pc.Identity(), pc.Dropout(0.1)]}),
+        reader("k2", "v2"),
+        pc.Let({"narrow": [pc.From("k"), pc.Rearrange("t h d -> t (h d)")]}),
+        pc.Rearrange("t (h g) d -> t h (g d)", sizes={"g": 1}),
+        reader([pc.From("narrow"), pc.Reshape([5, 2, 8])], "v"),
+    ]
+    assert cache_of(renamed) == 640
+    rotated = [keys_and_values(), reader(), reader([pc.From("k"), pc.Rope()], "v")]
+    assert cache_of(rotated) == 640 + 320  # another key
+    repeated = [pc.Let({"k": [pc.Pointwise(8)]}), pc.Let({"k2": [pc.From("k"), pc.Concat(["prev", "prev"], axis=2)]})]
+    assert cache_of([*repeated, pc.Pointwise(16), reader("k2", "k")]) == (2 * 16 + 2 * 8) * 10 * 2
+
+
+def test_the_largest_window_of_a_value_s_readers_decides():
+    readers = [reader(window=3), reader(window=6), reader(window=2)]
+    assert cache_of([keys_and_values(), *readers]) == 2 * 16 * 6 * 2
+    assert cache_of([keys_and_values(), *readers, reader()]) == 640
+
+
+def test_a_value_made_in_a_loop_is_kept_for_each_iteration_and_one_made_before_it_once():
+    """As in YOCO: one cache for all layers of the upper half."""
+    inside = [pc.Repeat(4, [keys_and_values(), reader(), reader()])]
+    assert cache_of(inside) == 4 * 640
+    assert cache_of([keys_and_values(), pc.Repeat(4, [reader(), pc.Pointwise(8)])]) == 640
+    assert cache_of([keys_and_values(), pc.Repeat(4, [reader()], share=True)]) == 640
+
+
+def test_the_result_of_a_loop_is_that_of_its_last_iteration():
+    spec = """
+    input: {sequence: [5, 16]}
+    layers:
+      - {repeat: 3, do: [{rearrange: {pattern: t (h d) -> t h d, h: 2}}, {attend: {query: prev, key: prev, value: prev,
+          causal: true}}, rearrange: t h d -> t (h d)], name: last}
+      - rearrange: {pattern: t (h d) -> t h d, h: 2}
+      - attend: {query: prev, key: prev, value: prev, causal: true}
+    """
+    assert pc.count(pc.loads(spec), kv_cache=10, dtype="bfloat16").kv_cache_bytes == 4 * 16 * 10 * 2
+
+
+def test_a_declared_cache_is_each_reader_s_own():
+    assert cache_of([keys_and_values(), reader(cache=5), reader(cache=5), reader(), reader()]) == 640 + 2 * 5 * 10 * 2
+
+
+def test_keys_of_a_memory_that_each_reader_computes_are_its_own():
+    """Two readers of one memory of 7 positions; with keys of their own, and with common ones."""
+
+    def cross(*items):
+        network = pc.Network([pc.From("x"), *items], inputs={"x": (5, 2, 8), "memory": (7, 2, 8)})
+        return pc.count(network, kv_cache=10, dtype="bfloat16").kv_cache_bytes
+
+    own = pc.Attend("prev", [pc.From("memory"), pc.Pointwise(8)], [pc.From("memory"), pc.Pointwise(8)])
+    common = pc.Attend("prev", "memory", "memory")
+    itself = pc.Attend("prev", "prev", "prev", causal=True)
+    assert cross(itself, own, own) == (16 * 10 + 2 * 32 * 7) * 2
+    assert cross(itself, common, common) == (16 * 10 + 16 * 7) * 2

@@ -99,3 +99,120 @@ def test_a_table_in_a_loop_is_tied_under_the_loops_key():
     assert pc.count(network).params == 11 * 8
     first, last = leaves(network.graph())
     assert last.tied == first.owner == "embedding0[0]"
+
+
+def warned(layers, rest="", features=8):
+    """What is said of keys, with its place."""
+    network = pc.loads(f"{{input: {{features: {features}}}, {rest}layers: {layers}}}", file="net.yaml")
+    return [each.removeprefix("net.yaml:1:").partition(": warning: the key ")[2] for each in network.warnings]
+
+
+ALONE = "it shares nothing"
+BLOCK = "blocks: {b: {layers: [{dense: 8, share: k}]}}, "
+
+
+def test_a_key_that_is_used_once_is_a_warning_with_the_key_that_was_meant():
+    two = [f"{{dense: 8, share: {key}}}" for key in ("head", "haed")]
+    assert warned(f"[{two[0]}]") == [f"`head` of `share` is used once: {ALONE}"]
+    assert warned(f"[{', '.join(two)}]") == ["`haed` of `share` is used once: did you mean `head`?"]
+    assert warned(f"[{', '.join(two[::-1])}]") == ["`head` of `share` is used once: did you mean `haed`?"]
+    assert warned(f"[{', '.join([two[0], *two])}]") == ["`haed` of `share` is used once: did you mean `head`?"]
+    assert warned(f"[{', '.join([*two, *two])}]") == []
+
+
+def test_a_key_in_a_loop_or_beside_what_when_skips_or_with_a_tie_shares():
+    assert warned("[{repeat: 2, dense: 8, share: k}]") == []
+    assert warned("[{for: n, in: [8, 8], do: [{dense: n, share: k}]}]") == []
+    assert warned("[{for: n, in: 4, dense: 8, share: 'k{n % 2}'}]") == []
+    assert warned("[{dense: 8, share: k}, {dense: 8, share: k, when: cin > 8}]") == []
+    tied = "{input: {tokens: [5]}, layers: [{embedding: [11, 8], share: k}, dense: {out: 11, tied: k, bias: false}]}"
+    assert pc.loads(tied).warnings == []
+
+
+def test_a_key_of_a_block_is_not_that_of_the_file():
+    """1000 · 1000 + 1000 twice, and why."""
+    rest = "blocks: {b: {layers: [{dense: 1000, share: k}]}}, "
+    spec = f"{{input: {{features: 1000}}, {rest}layers: [{{dense: 1000, share: k}}, b]}}"
+    assert pc.count(pc.loads(spec)).params == 2_002_000
+    (found,) = pc.loads(spec, file="net.yaml").warnings
+    assert found == (
+        "net.yaml:1:70: warning: the key `k` of `share` in the block `b` is not that of the file, at net.yaml:1:107: "
+        "a block shares within itself alone; share the whole block by a key beside its uses, or choose another key"
+    )
+    shared = spec.replace("{dense: 1000, share: k}, b]", "{b, share: whole}, {b, share: whole}]")
+    assert pc.count(pc.loads(shared)).params == 1_001_000
+    assert [each.split(": ")[-1] for each in pc.loads(shared).warnings] == [
+        "each use of a block has weights of its own; `share` beside every use shares them"
+    ]
+
+
+def test_a_key_within_one_block_shares_there():
+    rest = "blocks: {b: {layers: [{dense: 8, share: k}, {dense: 8, share: k}]}}, "
+    assert warned("[b, b]", rest) == []
+    assert warned("[b]", BLOCK) == [
+        "`k` of `share` in the block `b` is used once: each use of a block has weights of its own; `share` beside "
+        "every use shares them"
+    ]
+
+
+def of_python(items, input=10):
+    report = pc.count(items, input)
+    return report.params, list(report.warnings)
+
+
+def test_keys_in_python():
+    with_key = [pc.With(pc.Dense(10), share=key) for key in ("head", "haed", "head")]
+    assert of_python(with_key[::2]) == (110, [])
+    assert of_python(with_key) == (220, ["warning: the key `haed` of `share` is used once: did you mean `head`?"])
+    assert of_python([pc.Repeat(3, with_key[:1])]) == (110, [])
+    assert of_python([pc.With(pc.Dense(10), share="k")])[1] == [
+        f"warning: the key `k` of `share` is used once: {ALONE}"
+    ]
+    table = pc.With(pc.Embedding(11, 8), share="table")
+    assert of_python([table, pc.Dense(11, bias=False, tied="table")], {"tokens": [5]}) == (88, [])
+
+
+def twice(first, second, kind="dense"):
+    """The warning of an object that stands in two places."""
+    return [
+        f"warning: one object, of `{kind}`, stands at `{first}` and at `{second}`, and has weights of its own at each: "
+        "wrap it as `With(item, share=KEY)` to share them, or make an object for each place"
+    ]
+
+
+class Unit(pc.Block):
+    kind = "unit"
+    inner = pc.Dense(10)
+
+    def expand(self, x):
+        return [self.inner, pc.Relu()]
+
+
+def test_one_object_in_two_places_has_weights_of_its_own_and_that_is_said():
+    """10 · 10 + 10 at each; PyTorch and Keras count one object once."""
+    dense, other = pc.Dense(10), pc.Dense(10)
+    assert dense == other  # known by identity
+    assert of_python([dense, dense]) == (220, twice("dense0", "dense1"))
+    assert of_python([dense] * 4) == (440, twice("dense0", "dense1"))
+    assert of_python([dense, other]) == (220, [])
+    branches = [pc.Add([[dense], [dense]])]
+    assert of_python(branches) == (220, twice("add0.0.dense0", "add0.1.dense0"))
+    residual = pc.Residual([dense])
+    assert of_python([residual, pc.Relu(), residual]) == (220, twice("residual0", "residual1", "residual"))
+    assert of_python([pc.Repeat(3, [dense, dense])]) == (660, twice("do0[0].dense0", "do0[0].dense1"))
+    unit = Unit()
+    assert of_python([unit, unit]) == (220, twice("unit0", "unit1", "unit"))
+
+
+def test_one_object_that_one_list_holds_once_or_that_has_no_weights_of_its_own_is_not_said():
+    dense, relu = pc.Dense(10), pc.Relu()
+    assert of_python([relu, dense, relu]) == (110, [])
+    assert of_python([pc.Repeat(3, [pc.Residual([dense])])]) == (330, [])
+    assert of_python([pc.Repeat(3, [pc.Gate(dense)])]) == (330, [])
+    assert of_python([pc.Repeat(3, [dense], share=True)]) == (110, [])
+    assert of_python([pc.Repeat(2, [Unit(), pc.Repeat(2, [Unit()])])]) == (660, [])
+    assert of_python([pc.With(dense, share="k"), pc.With(dense, share="k")]) == (110, [])
+    shared = pc.With(dense, share="k")
+    assert of_python([shared, shared]) == (110, [])
+    norm = pc.BatchNorm()
+    assert of_python([pc.Dense(10, norm=norm), pc.Dense(10, norm=norm)]) == (260, [])

@@ -21,6 +21,14 @@ def by_role(layer, x):
         (BatchNorm(), (56, 56, 64), 128, 128, 401_408),  # 2 · 56² · 64
         (BatchNorm(affine=False), (50, 32), 0, 64, 3_200),
         (BatchNorm(), (10,), 20, 20, 20),
+        (BatchNorm(scale=False), (50, 32), 32, 64, 3_200),
+        (BatchNorm(bias=False), (50, 32), 32, 64, 3_200),
+        (BatchNorm(affine=False, scale=True), (50, 32), 0, 64, 3_200),
+        (BatchNorm(statistics=False), (50, 32), 64, 0, 11_200),  # 7 · 50 · 32
+        (BatchNorm(statistics=False, scale=False), (50, 32), 32, 0, 9_600),
+        (BatchNorm(statistics=False, affine=False), (50, 32), 0, 0, 8_000),
+        (InstanceNorm(statistics=True), (20, 20, 8), 16, 16, 6_400),  # 2 · 20² · 8
+        (InstanceNorm(affine=False, statistics=True), (20, 8), 0, 16, 320),
         (LayerNorm(), (197, 768), 1536, 0, 1_059_072),  # 7 · 197 · 768
         (LayerNorm(bias=False), (5, 10), 10, 0, 300),  # 6 · 50
         (LayerNorm(affine=False), (5, 10), 0, 0, 250),

@@ -1,5 +1,7 @@
 """The same weights give the same values as in PyTorch, where that is installed."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -145,6 +147,109 @@ def test_weight_norm():
         return last(module(first(x)))
 
     compare(Conv(5, 3, weight_norm=True), (6, 3), conv)
+
+
+WEIGHT_NORM = [  # our layer, its input, PyTorch's module, the axis of its kernel that keeps its length
+    (Conv(6, 3, padding=1, groups=2, weight_norm=True), (7, 4), torch.nn.Conv1d(4, 6, 3, padding=1, groups=2), 0),
+    (Conv(6, 3, padding=1, groups=2, weight_norm="output"), (7, 4), torch.nn.Conv1d(4, 6, 3, padding=1, groups=2), 0),
+    (Conv(6, 3, padding=1, groups=2, weight_norm="input"), (7, 4), torch.nn.Conv1d(4, 6, 3, padding=1, groups=2), 1),
+    (Conv(6, 4, padding=2, groups=2, weight_norm="tap"), (7, 4), torch.nn.Conv1d(4, 6, 4, padding=2, groups=2), 2),
+    (Conv(6, (1, 3), padding=0, weight_norm="tap"), (5, 7, 4), torch.nn.Conv2d(4, 6, (1, 3)), 3),
+    (Conv(6, (2, 3), padding=0, weight_norm=True), (5, 7, 4), torch.nn.Conv2d(4, 6, (2, 3)), 0),
+    (Depthwise(3, padding=1, weight_norm=True), (7, 4), torch.nn.Conv1d(4, 4, 3, padding=1, groups=4), 0),
+    (Depthwise(3, padding=1, weight_norm="tap"), (7, 4), torch.nn.Conv1d(4, 4, 3, padding=1, groups=4), 2),
+    (Pointwise(6, weight_norm=True), (5, 7, 4), torch.nn.Conv2d(4, 6, 1), 0),
+    (Pointwise(6, groups=2, weight_norm="input"), (7, 4), torch.nn.Conv1d(4, 6, 1, groups=2), 1),
+    (Dense(6, weight_norm="input"), (7, 4), torch.nn.Linear(4, 6), 1),
+    (ConvTranspose(6, 4, 2, 1, weight_norm=True), (7, 4), torch.nn.ConvTranspose1d(4, 6, 4, 2, 1), 0),
+    (ConvTranspose(6, 4, 2, 1, weight_norm="input"), (7, 4), torch.nn.ConvTranspose1d(4, 6, 4, 2, 1), 0),
+    (ConvTranspose(6, 4, 2, 1, weight_norm="output"), (7, 4), torch.nn.ConvTranspose1d(4, 6, 4, 2, 1), 1),
+    (
+        ConvTranspose(6, 4, 2, 1, groups=2, weight_norm=True),
+        (7, 4),
+        torch.nn.ConvTranspose1d(4, 6, 4, 2, 1, groups=2),
+        0,
+    ),
+    (ConvTranspose(6, 4, 2, 1, weight_norm="tap"), (7, 4), torch.nn.ConvTranspose1d(4, 6, 4, 2, 1), 2),
+    (ConvTranspose(6, 3, 2, 1, weight_norm=True), (5, 7, 4), torch.nn.ConvTranspose2d(4, 6, 3, 2, 1), 0),
+]
+
+
+@pytest.mark.parametrize("layer, sizes, module, dim", WEIGHT_NORM)
+def test_weight_norm_of_each_axis(layer, sizes, module, dim):
+    """The same number of parameters, and with them the same values."""
+    layer = dataclasses.replace(layer, bias=True)
+    normed = torch.nn.utils.parametrizations.weight_norm(module, dim=dim)
+    declared = layer.params(Shape.of(*sizes))
+    assert sum(param.size for param in declared.values()) == sum(each.numel() for each in normed.parameters())
+
+    def oracle(params, x):
+        transposed = isinstance(layer, ConvTranspose)
+        weight = np.moveaxis(params["weight"], (-2, -1) if transposed else (-1, -2), (0, 1))
+        with torch.no_grad():
+            length, direction = normed.parametrizations.weight.original0, normed.parametrizations.weight.original1
+            direction.copy_(torch.tensor(np.ascontiguousarray(weight)).reshape(direction.shape))
+            length.copy_(torch.tensor(params["gain"]).reshape(length.shape))
+            normed.bias.copy_(torch.tensor(params["bias"]))
+        return normed(torch.tensor(x)).detach().numpy() if isinstance(layer, Dense) else last(normed(first(x)))
+
+    compare(layer, sizes, oracle)
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_batch_norm_without_running_statistics(affine):
+    """In inference too, PyTorch normalizes by the batch."""
+    module = torch.nn.BatchNorm2d(6, affine=affine, track_running_stats=False).eval()
+    layer = BatchNorm(affine=affine, statistics=False)
+    declared = layer.params(Shape.of(4, 5, 6))
+    assert sum(param.size for param in declared.values()) == sum(each.numel() for each in module.parameters())
+    assert not list(module.buffers()) and all(param.role == "norm" for param in declared.values())
+
+    def oracle(params, x):
+        return last(functional.batch_norm(first(x), None, None, vector(params, "scale"), vector(params, "bias"), True))
+
+    for train in (False, True):
+        compare(layer, (4, 5, 6), oracle, train=train)
+    if not affine:
+        compare(layer, (4, 5, 6), lambda params, x: last(module(first(x))))
+
+
+@pytest.mark.parametrize("alone", ["scale", "bias"])
+def test_batch_norm_with_a_scale_or_a_bias_alone(alone):
+    def oracle(params, x):
+        assert set(params) == {alone, "mean", "var"}
+        statistics = vector(params, "mean"), vector(params, "var")
+        return last(functional.batch_norm(first(x), *statistics, vector(params, "scale"), vector(params, "bias")))
+
+    compare(BatchNorm(scale=alone == "scale", bias=alone == "bias"), (4, 5, 6), oracle)
+
+
+@pytest.mark.parametrize("sizes, module", [((4, 5, 6), torch.nn.InstanceNorm2d), ((4, 6), torch.nn.InstanceNorm1d)])
+def test_instance_norm_with_running_statistics(sizes, module):
+    """Values in inference and in training, and the running mean; PyTorch's running variance is the unbiased one."""
+    layer, norm = InstanceNorm(statistics=True), module(6, affine=True, track_running_stats=True)
+    buffers = [each for each in norm.buffers() if each.ndim]  # without the number of batches
+    declared = layer.params(Shape.of(*sizes)).values()
+    assert sum(param.size for param in declared if param.role == "buffer") == sum(each.numel() for each in buffers)
+    assert sum(param.size for param in declared if param.role == "norm") == sum(p.numel() for p in norm.parameters())
+    x, params = RANDOM.standard_normal(sizes).astype(np.float32), filled(layer, Shape.of(*sizes))
+    with torch.no_grad():
+        norm.weight.copy_(torch.tensor(params["scale"]))
+        norm.bias.copy_(torch.tensor(params["bias"]))
+        norm.running_mean.copy_(torch.tensor(params["mean"]))
+        norm.running_var.copy_(torch.tensor(params["var"]))
+    y = layer.forward(params, x, context=Context())
+    np.testing.assert_allclose(y, last(norm.eval()(first(x))), rtol=1e-4, atol=1e-4)
+    training = Context(train=True)
+    y = layer.forward(params, x, context=training)
+    np.testing.assert_allclose(y, last(norm.train()(first(x))), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(training.updates["mean"], norm.running_mean, rtol=1e-4, atol=1e-4)
+    count = x[..., 0].size
+    unbiased = 0.9 * params["var"] + 0.1 * x.reshape(-1, 6).var(0) * count / (count - 1)
+    np.testing.assert_allclose(norm.running_var, unbiased, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        training.updates["var"], 0.9 * params["var"] + 0.1 * x.reshape(-1, 6).var(0), rtol=1e-4, atol=1e-4
+    )
 
 
 def test_embedding():

@@ -57,7 +57,7 @@ class Difference:
 class Verification(Shown):
     """A network's count compared with the network in JAX. `str()` is a table.
 
-    If `abstract`, it was only traced and nothing was allocated; `remark` says why.
+    If `abstract`, it was only traced and nothing was allocated; `remark` says why. `warnings` are those of the count.
     """
 
     name: str
@@ -66,6 +66,7 @@ class Verification(Shown):
     abstract: bool
     remark: str
     seconds: float
+    warnings: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -98,6 +99,7 @@ class Verification(Shown):
             "abstract": self.abstract,
             "remark": self.remark,
             "seconds": self.seconds,
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
             "checks": [
                 {
                     "name": check.name,

@@ -23,7 +23,7 @@ from paramcount.cost.count import count
 from paramcount.cost.memory import memory_of
 from paramcount.cost.report import Report
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Leaf, leaves
+from paramcount.graph.tree import Graph, Leaf, leaves
 from paramcount.numbers.units import binary
 
 LARGEST = 4 * 2**30  # bytes that a network may take when it is run; beyond, it is only traced
@@ -93,7 +93,8 @@ class Verifier:
             self.compare_xla(traced.jaxpr, lowered)
         seconds = perf_counter() - self.began
         checks, differences = tuple(self.checks), tuple(self.differences)
-        return Verification(self.network.name, checks, differences, abstract, remark, seconds)
+        warnings = tuple(self.network.warnings)
+        return Verification(self.network.name, checks, differences, abstract, remark, seconds, warnings)
 
     def with_training(self, verification: Verification, freeze: Sequence[str]) -> Verification:
         """The verification with the MACs of a training step added."""
@@ -165,7 +166,7 @@ class Verifier:
     @property
     def running(self) -> int:
         """The number of leaves that run in inference."""
-        return sum(not leaf.node.training_only for leaf in self.leaves)
+        return sum(leaf.node.runs for leaf in self.leaves)
 
     def work(self, jaxpr: Any) -> None:
         """Every leaf's multiply-accumulates, as counted and in the traced program."""
@@ -179,7 +180,7 @@ class Verifier:
             return
         agree = 0
         for number, leaf in enumerate(self.leaves):
-            if leaf.node.training_only:
+            if not leaf.node.runs or leaf.node in self.graph.unused:
                 continue
             expected = leaf.node.work().macs * times(leaf)
             found = scopes.get(number, 0)
@@ -189,25 +190,42 @@ class Verifier:
                 self.differ(leaf.path, "MACs", expected, "0, or its result reaches no output" if dead else found)
         if None in scopes:
             self.differ(self.network.name, "MACs outside of all layers", 0, scopes[None])
-        self.compare("MACs by layer", self.running, agree)
+        unused = sum(leaf.node in self.graph.unused for leaf in self.leaves)
+        self.compare("MACs by layer", self.running - unused, agree)
+        self.reaching(self.graph)
         self.compare("MACs", self.report.macs, sum(scopes.values()))
 
+    def reaching(self, graph: Graph, mode: str = "") -> None:
+        """The layers that reach an output, if some do not; a warning names those."""
+        every = [leaf.node for leaf in leaves(graph) if leaf.node.runs]
+        if graph.unused:
+            unused = sum(node in graph.unused for node in every)
+            self.compare(f"layers that reach an output{mode}", len(every), len(every) - unused)
+
     def usage(self, jaxpr: Any, trees: tuple[Tensors, Tensors]) -> None:
-        """Every parameter and buffer reaches an output, of the graph for training if parts exist only there."""
-        only_training = any(leaf.node.training_only for leaf in self.leaves)
-        used = self.training_usage() if only_training else used_inputs(jaxpr)
+        """Every parameter and buffer reaches an output, of the graph for training if parts exist only there.
+
+        Not those that are only stored, and those of work that reaches none, which a warning names.
+        """
+        graph = self.graph
+        if any(leaf.node.training_only for leaf in self.leaves):
+            graph = self.network.graph(training=True)
+            self.reaching(graph, " in training")
+        used = used_inputs(jaxpr) if graph is self.graph else self.training_usage(graph)
+        idle = tensors_without_use(graph)
         for what, tree in zip(("used parameters", "used buffers"), trees, strict=True):
             names = [(path, name) for path in sorted(tree) for name in sorted(tree[path])]  # as JAX flattens them
             reaching, used = used[: len(names)], used[len(names) :]
-            for (path, name), reaches in zip(names, reaching, strict=False):
+            found = [each for each in zip(names, reaching, strict=False) if each[0][0] not in idle]
+            for (path, name), reaches in found:
                 if not reaches:
                     self.differ(path, name, "used", "reaches no output")
-            if names:
-                self.compare(what, len(names), sum(reaching))
+            wanted = [each for each in names if each[0] not in idle]
+            if wanted:
+                self.compare(what, len(wanted), sum(reaches for _, reaches in found))
 
-    def training_usage(self) -> list[bool]:
+    def training_usage(self, graph: Graph) -> list[bool]:
         """Whether each parameter and each buffer reaches an output of the graph for training."""
-        graph = self.network.graph(training=True)
 
         def forward(params: Tensors, buffers: Tensors, inputs: dict[str, Any]) -> dict[str, Any]:
             return evaluate(graph, params, buffers, inputs)[0]  # in inference mode, since training reads no buffers
@@ -244,6 +262,18 @@ class Verifier:
             "(XLA skips taps on padding, adds elementwise work, counts a loop's body once)"
         )
         self.checks.append(Check("XLA", 2 * inside, int(flops), True, note))
+
+
+def tensors_without_use(graph: Graph) -> set[str]:
+    """The paths that own tensors of which a network makes no use: those that are stored, and those of unused work."""
+    idle: set[str] = set()
+    used: set[str | None] = set()
+    for leaf in leaves(graph):
+        if leaf.node.stored_only or leaf.node in graph.unused:
+            idle.add(leaf.owner)
+        else:
+            used |= {leaf.owner, leaf.tied}
+    return idle - used
 
 
 def times(leaf: Leaf) -> int:

@@ -50,11 +50,12 @@ def compare_training(network: Network, freeze: Sequence[str] = ()) -> tuple[list
     differences: list[Difference] = []
     for name, total, expected, found in sides:
         pairs = enumerate(zip(every, expected, strict=True))
-        wrong = [Difference(leaf.path, name, macs, found[i]) for i, (leaf, macs) in pairs if macs != found[i]]
+        compared = [(i, leaf, macs) for i, (leaf, macs) in pairs if leaf.node not in graph.unused]
+        wrong = [Difference(leaf.path, name, macs, found[i]) for i, leaf, macs in compared if macs != found[i]]
         if found[None]:
             wrong.append(Difference(network.name, f"{name} outside of all layers", 0, found[None]))
         differences += wrong
-        checks.append(Check(f"{name} by layer", len(every), len(every) - len(wrong), not wrong))
+        checks.append(Check(f"{name} by layer", len(compared), len(compared) - len(wrong), not wrong))
         checks.append(Check(name, total, sum(found.values()), total == sum(found.values())))
     if moved:
         note = "equal in every step, so JAX computes them once, before the loop: " + ", ".join(moved)

@@ -18,6 +18,7 @@ from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
 from paramcount.graph.tree import leaves
+from paramcount.language.load import loads
 from paramcount.layers.activation import Relu
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
@@ -25,6 +26,7 @@ from paramcount.layers.embedding import Embedding
 from paramcount.layers.global_pool import GlobalPool
 from paramcount.layers.layer import Layer, Param, Shape, Work
 from paramcount.layers.merge import Add
+from paramcount.layers.parameter import Parameter
 from paramcount.layers.pool import MaxPool
 
 
@@ -178,18 +180,49 @@ def test_results_that_are_not_finite():
 
 
 def test_a_layer_that_reaches_no_output():
-    items = [Let({"_lost": [Dense(3)]}), Dense(6)]
-    found = verify(Network(items, input=(5, 6)), abstract=True)
-    named = {(each.layer, each.what) for each in found.differences}
-    assert named == {("let0._lost.dense0", what) for what in ("MACs", "weight", "bias")}
-    assert "reaches no output" in str(found)
+    network = Network([Let({"_lost": [Dense(3)]}), Dense(6)], input=(5, 6))
+    found = verify(network, abstract=True)
+    assert failed(found) == ["layers that reach an output", "MACs"] and not found.differences
+    assert str(found).count("`let0` reaches no output and is counted") == 1
+    assert found.to_dict()["warnings"] == list(found.warnings) == network.warnings
 
 
 def test_a_parameter_of_training_that_reaches_no_output_even_there():
     items = [With(Let({"auxiliary": [Dense(3)], "_lost": [Dense(2)]}), only="training"), Dense(6)]
     network = Network(items, input=6, outputs={"main": "prev", "auxiliary": "auxiliary"})
     found = verify(network, abstract=True)
-    assert {each.layer for each in found.differences} == {"let0._lost.dense0"}
+    assert failed(found) == ["layers that reach an output in training"] and not found.differences
+    assert str(found).count("`let0._lost` reaches no output and is counted") == 1
+    assert "warnings" not in verify(Network([Dense(6)], input=6), abstract=True).to_dict()
+
+
+def test_work_of_many_layers_that_reaches_no_output_is_one_sentence():
+    """Nine dense layers of 72 parameters in a row, of which nothing but their input is used."""
+    layers = "[{name: x}, {for: width, in: 8, do: [{dense: 8}, relu]}, {dense: 8}, {from: x, dense: 10}]"
+    found = verify(loads(f"{{input: {{features: 8}}, layers: {layers}}}", file="net.yaml"), train=True)
+    assert not found.ok and not found.differences
+    assert found.warnings == (
+        "net.yaml: warning: `do0` and `dense0` reach no output and are counted: use the result, list it under "
+        "`outputs`, or mark it `only: stored`",
+    )
+
+
+def test_what_is_only_stored_is_not_asked_to_reach_an_output():
+    """A head of 8 · 100 + 100 and a mask token of 8 that a checkpoint holds; dense 8 · 3 + 3."""
+    items = [With(Dense(100), only="stored"), With(Parameter([8]), name="mask", only="stored"), Dense(3)]
+    network = Network(items, input=8)
+    report, found = count(network), verify(network, train=True)
+    assert (report.params, report.macs, report.warnings) == (900 + 8 + 27, 24, [])
+    assert found.ok, str(found)
+    params, _ = network.init()
+    assert params["mask"]["value"].shape == (8,)
+    assert network.apply(params, [1.0] * 8).shape == (3,)
+
+
+def test_stored_weights_that_others_share_must_reach_an_output():
+    items = [With(Dense(6), share="both", only="stored"), With(Dense(6), share="both")]
+    found = verify(Network(items, input=6))
+    assert found.ok and {check.name: check.expected for check in found.checks}["used parameters"] == 2
 
 
 def test_a_count_that_differs_from_the_tensors(monkeypatch):
