@@ -12,16 +12,12 @@ from paramcount.errors.suggest import did_you_mean, kind_for, nearest, one_of
 from paramcount.language.expression.tokens import KEYWORDS, spelling_hint
 from paramcount.language.vocabulary import FORMS, shipped, taken
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
+from paramcount.language.yaml.reader import MOST_ERRORS, Enough
 from paramcount.layers import MODULES, find
 
 RESERVED = ("prev", "i", "cin", "length", "none", "true", "false")
 AXES = ("cin", "length")
-MOST_ERRORS = 100
 IDENTIFIER = re.compile(r"[^\W\d]\w*\Z")
-
-
-class Enough(Exception):
-    """Ends the reading of a file that has many errors."""
 
 
 @dataclass(eq=False, repr=False)
@@ -34,6 +30,7 @@ class File:
     errors: list[ParamcountError] = field(default_factory=list)
     used: set[str] = field(default_factory=set)  # variables and blocks
     broken: set[str] = field(default_factory=set)  # blocks and kinds whose definition or defaults are wrong
+    included: dict[str, Any] = field(default_factory=dict)  # path -> Included; all files of a spec have one
     words: dict[str, Any] = field(default_factory=dict)  # items of kinds that need no argument
 
     def note(self, error: ParamcountError) -> None:

@@ -183,6 +183,6 @@ def shown_path(file: str) -> str:
     """A path as the user would write it: relative where that is shorter."""
     try:
         relative = os.path.relpath(file)
-    except ValueError:
+    except (ValueError, OSError):  # on another drive; the working directory was deleted
         return file
     return relative if len(relative) < len(file) else file
