@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from paramcount.errors import Position, SpecError, quote
+from paramcount.errors import Position, ShapeError, SpecError, quote
 from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Scope
 from paramcount.graph.sharing import tied_table
@@ -17,6 +17,8 @@ from paramcount.layers.layer import Item, Layer, Shape
 STEPS = 100_000  # iterations and items, whether or not they make a layer
 LAYERS = 50_000  # after expansion; folded iterations count one by one
 DEPTH = 48  # groups in groups
+AXES = 32  # of a value
+LARGEST = 10**18  # size of an axis
 
 
 class OpenGroup:
@@ -130,7 +132,7 @@ class Builder:
         """A layer on given values."""
         shapes = tuple([value.shape for value in inputs])
         given = checked_shape(layer, shapes) if is_foreign(type(layer)) else layer.output_shape(*shapes)
-        outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (Value(given, self.dormant),)
+        outputs = tuple(map(self.value, given)) if isinstance(given, tuple) else (self.value(given),)
         node = Node(self.group.named(layer.kind, name), layer, inputs, shapes, outputs)
         node.frozen, node.training_only = self.frozen, self.dormant
         tied = getattr(layer, "tied", None)
@@ -166,6 +168,10 @@ class Builder:
     # Values
 
     def value(self, shape: Shape) -> Value:
+        """A new value; raises ShapeError beyond the sizes that expressions can have, so that figures stay printable."""
+        if len(shape.sizes) > AXES or any(type(size) is int and size > LARGEST for size in shape.sizes):
+            hint = f"a value has at most {AXES} axes, each of at most 1e18"
+            raise ShapeError("the result is too large", hint=hint)
         return Value(shape, self.dormant)
 
     def arrived(self) -> Value:

@@ -16,7 +16,7 @@ from paramcount.layers.layer import Item
 
 @dataclass(eq=False)
 class With(Item):
-    """An item with modifiers; without an item, they hold for the value that arrives.
+    """An item with modifiers; without an item, a name or a stack is for the value that arrives.
 
     `name` and `into` name its result or results, `push` puts it on a stack, `share` gives it the weights of
     every item with the same key, `only="training"` leaves it out in inference, `frozen` keeps its weights
@@ -45,6 +45,9 @@ class With(Item):
             raise ArgumentError(f"into must be a list of names, not {quote(self.into)}", argument="into")
         for each in self.into:
             Text()("a name of into", each)
+        for what in ("share", "only", "frozen") if self.item is None else ():
+            if getattr(self, what):
+                raise SpecError(f"{quote(what)} needs an item", hint="give the item that it is for", argument=what)
 
     @property
     def kind(self) -> str:

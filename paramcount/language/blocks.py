@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -109,7 +109,8 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
     """A block's arguments and inputs, before any body is read."""
     name = identifier(key, "the name of a block")
     block = BlockDefinition(name, context.file, key.position)
-    place = context.seeing("cin", "length")
+    seen = {*context.names, "cin", "length"}
+    place = replace(context, names=seen)  # an argument's default sees those before it
     if not isinstance(node, Mapping) or node.get("layers") is None:
         raise wrong(key, f"the block {quote(name)} needs `layers`", f"write `{name}: {{layers: [...]}}`")
     for part, _ in node.entries:
@@ -123,7 +124,7 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
             raise wrong(argument, f"the argument {quote(word)} has no default", hint)
         required = isinstance(value, Scalar) and value.text == "required"
         block.arguments[word] = None if required else read_value(value, place, ANY_KIND, word)
-        place = place.seeing(word)
+        seen.add(word)
     inputs = node.get("inputs")
     if isinstance(inputs, Sequence):
         for each in inputs.items:
@@ -143,7 +144,7 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
 
 def read_body(block: BlockDefinition, node: Mapping, context: Context) -> None:
     """A block's items and outputs; they see the file's variables and the block's arguments."""
-    names = context.names.union(block.arguments, ("cin", "length"))
+    names = {*context.names, *block.arguments, "cin", "length"}
     inside = Context(context.file, context.read_item, names, block.declared, block.calls)
     layers = node.get("layers")
     assert layers is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,14 +56,14 @@ class Context:
     """
 
     file: File
-    read_item: Callable[[Node, Context], Any]
-    names: frozenset[str] = frozenset()
+    read_item: Callable[..., Any]
+    names: Set[str] = frozenset()
     declared: dict[str, Position] = field(default_factory=dict)
     calls: dict[str, Position] = field(default_factory=dict)  # blocks that the block around uses
     loops: tuple[frozenset[str], ...] = ()  # the variables of each loop around, outermost first
 
     def seeing(self, *names: str) -> Context:
-        return replace(self, names=self.names.union(names))
+        return replace(self, names=self.names | set(names))
 
     def in_loop(self, *names: str) -> Context:
         own = frozenset((*names, "i"))

@@ -14,11 +14,12 @@ from paramcount.language.paths import read_path
 from paramcount.language.written import ANY_KIND, Constant, Several, read_new_name, read_template, read_value
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 
+USEFUL_ALONE = ("from", "name", "into", "push")  # modifiers that mean something without a kind
 SAID_OTHERWISE = {"trainable": "frozen: true", "as": "name", "id": "name", "if": "when", "times": "repeat"}
 
 
-def read_item(node: Node, context: Context) -> ItemSyntax:
-    """One item: a kind, its arguments, and modifiers beside it."""
+def read_item(node: Node, context: Context, before: Node | None = None) -> ItemSyntax:
+    """One item: a kind, its arguments, and modifiers beside it; `before` is the item before it, for hints."""
     if isinstance(node, Sequence):
         raise wrong(
             node,
@@ -31,16 +32,18 @@ def read_item(node: Node, context: Context) -> ItemSyntax:
         item = ItemSyntax(node.position, node.text)
         read_kind(item, node, Scalar("", node.position), context)
         return item
-    return read_mapping(node, context)
+    return read_mapping(node, context, before)
 
 
-def read_mapping(node: Mapping, context: Context) -> ItemSyntax:
+def read_mapping(node: Mapping, context: Context, before: Node | None) -> ItemSyntax:
     modifiers = {key.text: (key, value) for key, value in node.entries if key.text in MODIFIERS}
     kinds = [(key, value) for key, value in node.entries if key.text not in MODIFIERS]
     if len(kinds) > 1:
         raise two_kinds(kinds, context)
-    if not kinds and "repeat" in modifiers and not {"from", "name", "into", "push"} & modifiers.keys():
-        raise wrong(modifiers["repeat"][0], "`repeat` has nothing beside it", "write what to repeat: `do: [...]`")
+    if not kinds:
+        refuse_idle({word: key for word, (key, _) in modifiers.items()}, node, before)
+    elif len(kinds) == 1 and before is not None:
+        refuse_outside(kinds[0][0], node, before, context)
     key, value = kinds[0] if kinds else (None, None)
     item = ItemSyntax(key.position if key else node.position, key.text if key else "")
     inner = read_modifiers(item, modifiers, node, context)
@@ -114,6 +117,59 @@ def read_share(node: Node, item: ItemSyntax, context: Context) -> Any:
             raise wrong(node, "`share: true` needs a `repeat`", "give a key, `share: KEY`, to share between items")
         return True
     return read_template(node, context, "`share`")
+
+
+def refuse_idle(keys: dict[str, Scalar], node: Mapping, before: Node | None) -> None:
+    """Raise SpecError for an item without a kind if one of its modifiers would do nothing.
+
+    What names or keeps the value that arrives is useful without a kind, also in a loop or under a condition; `from` is
+    useful alone, since it is looked at before `repeat` and `when`.
+    """
+    useful = [word for word in USEFUL_ALONE if word in keys]
+    never = ("share", "frozen", "only") if useful else keys
+    if useful == ["from"]:
+        never = [word for word in keys if word != "from"]
+    idle = next((word for word in keys if word in never), None)
+    if idle is None:
+        return
+    key = keys[idle]
+    if idle in ("for", "in", "repeat"):
+        raise wrong(key, f"{quote(idle)} has nothing beside it", "write what to repeat: `do: [...]`")
+    if idle == "when" and useful:
+        hint = "`from` is looked at before `when`; write `{when: ..., do: [from: ...]}`"
+        raise wrong(key, "`when` beside `from` has no layer to skip", hint)
+    hint = f"a modifier stands in the braces of its layer, as in {quote(beside(before, spelled(node)[1:-1]))}"
+    raise wrong(key, f"{quote(idle)} has no layer beside it", hint)
+
+
+def refuse_outside(key: Scalar, node: Mapping, before: Node, context: Context) -> None:
+    """Raise SpecError for an item that is an argument of the layer before it."""
+    kind = before.text if isinstance(before, Scalar) else ""
+    if isinstance(before, Mapping):
+        kind = next((word.text for word, _ in before.entries if word.text not in MODIFIERS), "")
+    signature = None if context.is_kind(key.text) or not context.is_kind(kind) else signature_for(kind, context)
+    if signature is not None and key.text in signature.words:
+        hint = f"write it inside: {quote(f'{kind}: {{..., {spelled(node)[1:-1]}}}')}"
+        raise wrong(key, f"{quote(key.text)} is an argument of {quote(kind)}, not an item", hint)
+
+
+def beside(before: Node | None, modifiers: str) -> str:
+    """An item with modifiers, as one would write it."""
+    item = "dense: 8" if before is None or isinstance(before, Sequence) else spelled(before).removeprefix("{")
+    return f"{{{item.removesuffix('}') if isinstance(before, Mapping) else item}, {modifiers}}}"
+
+
+def spelled(node: Node) -> str:
+    """A node as it could be written on one line."""
+    if isinstance(node, Scalar):
+        return f'"{node.text}"' if node.quoted else node.text
+    if isinstance(node, Sequence):
+        return f"[{', '.join(map(spelled, node.items))}]"
+    return (
+        "{"
+        + ", ".join(f"{key.text}: {spelled(value)}" if spelled(value) else key.text for key, value in node.entries)
+        + "}"
+    )
 
 
 def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
