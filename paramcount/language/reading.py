@@ -165,11 +165,8 @@ def spelled(node: Node) -> str:
         return f'"{node.text}"' if node.quoted else node.text
     if isinstance(node, Sequence):
         return f"[{', '.join(map(spelled, node.items))}]"
-    return (
-        "{"
-        + ", ".join(f"{key.text}: {spelled(value)}" if spelled(value) else key.text for key, value in node.entries)
-        + "}"
-    )
+    entries = [f"{key.text}: {spelled(value)}".removesuffix(": ") for key, value in node.entries]
+    return f"{{{', '.join(entries)}}}"
 
 
 def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
