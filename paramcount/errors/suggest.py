@@ -39,7 +39,7 @@ def did_you_mean(guess: str | None, otherwise: str) -> str:
     >>> did_you_mean(nearest("widht", ["depth", "width"]), "one of depth, width")
     'did you mean `width`?'
     """
-    return f"did you mean `{guess}`?" if guess else otherwise
+    return f"did you mean {quote(guess)}?" if guess else otherwise
 
 
 def one_of(word: object, words: Iterable[str], otherwise: str = "") -> str:

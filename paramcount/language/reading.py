@@ -179,9 +179,10 @@ def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
         if signature and other.text in signature.words:
             value = next(value for key, value in kinds if key is other)
             shown = value.text if isinstance(value, Scalar) else "..."
+            inside = quote(f"- {known[0].text}: {{..., {other.text}: {shown}}}")
             return SpecError(
                 f"{quote(other.text)} stands beside {quote(known[0].text)}, not inside it",
-                hint=f"write `- {known[0].text}: {{..., {other.text}: {shown}}}`, or indent it further",
+                hint=f"write {inside}, or indent it further",
                 position=other.position,
             )
         meant = SAID_OTHERWISE.get(other.text)
