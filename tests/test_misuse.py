@@ -230,6 +230,8 @@ def test_freeze_is_a_list_of_patterns(freeze):
         (lambda: pc.Let({1: "prev"}), "values must be text, not `1`"),
         (lambda: pc.Scan({1: [2]}, [pc.Relu()], {1: "prev"}), "carry must be text, not `1`"),
         (lambda: pc.With(pc.Relu(), name=3), "name must be text, not `3`"),
+        (lambda: pc.With(share="key"), "`share` needs an item"),
+        (lambda: pc.With(name="x", frozen=True), "`frozen` needs an item"),
         (lambda: pc.With(pc.Relu(), share=[1]), "share must be text"),
         (lambda: pc.With(pc.Relu(), push={}), "push must be text"),
         (lambda: pc.With(pc.Split(2), into="left"), "into must be a list of names, not `left`"),

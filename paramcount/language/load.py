@@ -143,7 +143,7 @@ def locate(path: str) -> tuple[str, str | None]:
                 return file, chosen
     word = name or path
     if os.path.exists(word):
-        return word, variant or None
+        return word, (variant or None) if name else None
     raise no_spec(path, word)
 
 
