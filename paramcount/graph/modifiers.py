@@ -47,7 +47,7 @@ class With(Item):
             Text()("a name of into", each)
         for what in ("share", "only", "frozen") if self.item is None else ():
             if getattr(self, what):
-                raise SpecError(f"{quote(what)} needs an item", hint="give the item that it is for", argument=what)
+                raise ArgumentError(f"{quote(what)} needs an item", hint="give the item that it is for", argument=what)
 
     @property
     def kind(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from paramcount.errors import Position, quote
 from paramcount.graph.block import Block
-from paramcount.language.bindings import EMPTY, Bindings
+from paramcount.language.bindings import EMPTY, Bindings, Default
 from paramcount.language.context import Context, File, empty, identifier, mapping_of, unknown, wrong
 from paramcount.language.items import ItemSyntax, SpecItem, bind
 from paramcount.language.paths import read_items, read_path
@@ -95,7 +95,7 @@ class SpecBlock(Block):
             elif default is not None:
                 values[name] = default.evaluate(bindings, shape)
                 if isinstance(default, Formula):
-                    bindings.defaults[name] = default.expression, shape
+                    bindings.defaults[name] = Default(default.expression, bindings, shape)
         return bind(self.definition.items, bindings)
 
 
