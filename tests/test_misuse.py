@@ -257,3 +257,17 @@ def test_a_loop_of_a_form_without_a_row(item):
     assert [row.path for row in report.rows] == ["dense0"]
     with pytest.raises(ParamcountError, match="`1` is not an item"):
         pc.count(pc.Repeat(2, [pc.From(1)]), 4)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: pc.Rearrange("t (h d) -> t h d", h=8), r"`Rearrange` has no argument `h`\n.*sizes=\{'h': 8\}"),
+        (lambda: pc.Each("a b -> a | b", [pc.Relu()], a=3), r"`Each` has no argument `a`\n.*sizes=\{'a': 3\}"),
+        (lambda: pc.Conv(8, kernel_size=3), "`Conv` has no argument `kernel_size`\nhint: did you mean `kernel`"),
+        (lambda: pc.Residual([pc.Relu()], when=True), "`Residual` has no argument `when`"),
+    ],
+)
+def test_an_argument_that_does_not_exist(make, words):
+    with pytest.raises(ArgumentError, match=words):
+        make()

@@ -18,6 +18,7 @@ from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.layers.fields import Check, ValuePath
 from paramcount.layers.layer import Item, Shape
 
+GIVEN = "given"  # what an expression sees of an input that is given: something other than `none`
 KEYS = ("args", "inputs", "layers", "outputs")
 
 
@@ -86,8 +87,11 @@ class SpecBlock(Block):
         return found
 
     def expand(self, *inputs: Shape | None) -> list[SpecItem]:
-        shape = inputs[0]
+        shape, *given = inputs
         values = dict(self.base.values)
+        for name, found in zip(self.inputs(), given, strict=True):
+            if self.definition.inputs[name] is not None:  # conditions ask whether it is given: `more != none`
+                values[name] = None if found is None else GIVEN
         bindings = Bindings(values, base=self.base)
         for name, default in self.definition.arguments.items():
             if name in self.arguments:
@@ -144,7 +148,8 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
 
 def read_body(block: BlockDefinition, node: Mapping, context: Context) -> None:
     """A block's items and outputs; they see the file's variables and the block's arguments."""
-    names = {*context.names, *block.arguments, "cin", "length"}
+    optional = [name for name, default in block.inputs.items() if default is not None]
+    names = {*context.names, *block.arguments, *optional, "cin", "length"}
     inside = Context(context.file, context.read_item, names, block.declared, block.calls)
     layers = node.get("layers")
     assert layers is not None

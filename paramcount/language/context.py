@@ -9,7 +9,7 @@ from typing import Any
 
 from paramcount.errors import ManyErrors, ParamcountError, Position, SpecError, quote
 from paramcount.errors.suggest import did_you_mean, kind_for, nearest, one_of
-from paramcount.language.expression.tokens import KEYWORDS, spelling_hint
+from paramcount.language.expression.tokens import FOREIGN, KEYWORDS, spelling_hint
 from paramcount.language.vocabulary import FORMS, shipped, taken
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.language.yaml.reader import MOST_ERRORS, Enough
@@ -133,7 +133,10 @@ def identifier(node: Node, what: str) -> str:
     text = text_of(node, what)
     if text in RESERVED:
         raise wrong(node, f"{quote(text)} is reserved", "choose another name")
-    if not IDENTIFIER.match(text) or text in KEYWORDS:
+    if text in KEYWORDS or text in FOREIGN or text == "is" or "__" in text:
+        hint = "choose another name; `for`, `if`, `in` and such words and `__` have no place in names"
+        raise wrong(node, f"{quote(text)} cannot be {what}, which expressions could not use", hint)
+    if not IDENTIFIER.match(text):
         raise wrong(node, f"{quote(text)} cannot be {what}", "use letters, digits and _, not starting with a digit")
     return text
 
@@ -146,6 +149,12 @@ def mapping_of(node: Node, what: str) -> Mapping:
 
 def empty(node: Node) -> bool:
     return isinstance(node, Scalar) and not node.text and not node.quoted
+
+
+def refuse_null(node: Node, what: str, hint: str = "") -> None:
+    """Raise SpecError where `none`, or another word for nothing, stands for what must have a value."""
+    if isinstance(node, Scalar) and not node.quoted and node.text.lower() in ("none", "null", "nil", "~"):
+        raise wrong(node, f"{quote(what)} needs a value, not {describe(node)}", hint)
 
 
 def describe(node: Node) -> str:

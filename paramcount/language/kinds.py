@@ -72,7 +72,7 @@ def build(kind: type[Layer] | type[Form], written: list, bindings: Bindings, sha
         if found is not None or none:
             arguments[name] = found
         elif required:
-            raise SpecError(f"{quote(kind.kind)} needs {quote(name)}", argument=name)
+            raise SpecError(f"{quote(kind.kind)} needs {quote(name)}", hint=kind.meaning(name), argument=name)
     try:
         return kind(**arguments)
     except ParamcountError as error:

@@ -6,7 +6,7 @@ from typing import Any
 
 from paramcount.errors import SpecError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
-from paramcount.language.context import Context, describe, identifier, wrong
+from paramcount.language.context import Context, describe, identifier, refuse_null, wrong
 from paramcount.language.definitions import signature_for
 from paramcount.language.items import MODIFIERS, ItemSyntax, row_error
 from paramcount.language.kinds import read_kind
@@ -81,6 +81,9 @@ def read_modifiers(item: ItemSyntax, modifiers: dict, node: Mapping, context: Co
         context = context.in_loop(*item.variables)
     if "from" in modifiers:
         item.start = read_path(modifiers["from"][1], context)
+    for key in ("repeat", "when", "frozen"):
+        if key in modifiers:
+            refuse_null(modifiers[key][1], key, "leave it out where it does not hold")
     if "repeat" in modifiers:
         item.repeat = read_value(modifiers["repeat"][1], context, what="repeat")
         context = context.in_loop()

@@ -159,6 +159,68 @@ KINDS = [
         "4:5",
         ["`norm` is an argument of `conv`", "`conv: {..., norm: batch_norm}`"],
     ),
+    *(
+        (
+            f"null as {text}",
+            on_features(f"dense: {{{text}}}"),
+            "3:18",
+            ["`out` needs a value, not", "the features of the result"],
+        )
+        for text in ("out: null", "out: ~", "out: none", "out: Null")
+    ),
+    (
+        "a condition null",
+        on_features("{when: null, relu}"),
+        "3:12",
+        ["`when` needs a value, not `null`", "leave it out"],
+    ),
+    ("a size null", "{input: {features: null}, layers: [relu]}", "1:20", ["`features` needs a value, not `null`"]),
+    ("a flag null", on_features("dense: {out: 4, bias: null}"), "3:27", ["unknown variable `null`", "write `none`"]),
+    *(
+        (
+            f"the argument {word}",
+            on_features("b") + f"blocks: {{b: {{args: {{{word}: 3}}, layers: [relu]}}}}",
+            "4:20",
+            [f"`{word}` cannot be an argument", "choose another name"],
+        )
+        for word in ("in", "is", "for", "lambda", "a__b")
+    ),
+    (
+        "a parameter's one size",
+        on_features("parameter: 512"),
+        "3:16",
+        ["a list of whole numbers, not `512`", "write `[512]`"],
+    ),
+    (
+        "a loop variable beside defaults of the file",
+        "{input: {image: [8, 8, 4]}, vars: {w: 2}, defaults: {conv: {groups: w}}, layers: [{for: w, in: [32], do: [{conv: {out: i + 0.5, kernel: 3}}]}]}",
+        "1:120",
+        ["out: 0.5 is not a whole number (`i + 0.5` is 0 + 0.5)"],
+    ),
+    (
+        "a loop variable that hides a variable of the file",
+        "{input: {image: [8, 8, 4]}, vars: {w: 2}, defaults: {conv: {groups: w}}, layers: [{for: w, in: [32], do: [{conv: {out: w + 0.5, kernel: 3}}]}]}",
+        "1:120",
+        ["out: 32.5 is not a whole number (`w + 0.5` is 32 + 0.5)"],
+    ),
+    (
+        "a default of the file inside a loop that hides its variable",
+        "{input: {image: [8, 8, 4]}, vars: {w: 2.5}, defaults: {conv: {groups: w}}, layers: [{for: w, in: [32], do: [{conv: [w, 3]}]}]}",
+        "1:71",
+        ["groups: 2.5 is not a whole number (from `w`)"],
+    ),
+    (
+        "a loop variable that hides what an argument's default was computed from",
+        "{input: {features: 8}, blocks: {b: {args: {n: 3, m: n / 2}, layers: [{for: n, in: [5], do: [dense: m]}]}}, layers: [b]}",
+        "1:100",
+        ["out: 1.5 is not a whole number (from `m`; `m` is `n / 2`: 3 / 2)"],
+    ),
+    (
+        "a loop variable that hides an argument",
+        "{input: {features: 8}, blocks: {b: {args: {n: 3, m: n / 2}, layers: [{for: m, in: [0.5], do: [dense: m]}]}}, layers: [b]}",
+        "1:102",
+        ["out: 0.5 is not a whole number (from `m`)", "use `//`"],
+    ),
     ("repeat a list", on_image("repeat: 3\n    - relu"), "4:5", ["such as `do:`"]),
     ("conv1x1", on_image("conv1x1: 8"), "3:5", ["did you mean `pointwise`?"]),
     ("a comma", on_image("conv: [16 3]"), "3:15", ["a comma or an operator is missing", "`16, 3`"]),

@@ -2,6 +2,7 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
+from paramcount.language.load import loads
 from paramcount.layers.concat import Concat
 from paramcount.layers.layer import Shape, Work
 from paramcount.layers.merge import Add, Multiply, Subtract
@@ -28,6 +29,8 @@ def test_the_first_sets_the_shape():
         Multiply(PATHS).output_shape(Shape.of(64), IMAGE)
     with pytest.raises(ShapeError, match="got 1×64 and 7×64"):
         Add(PATHS).output_shape(Shape.of(1, 64), Shape.of(7, 64))
+    with pytest.raises(ShapeError, match="`subtract` works on numbers, and got tokens 9"):
+        Subtract(PATHS).output_shape(Shape((9,), "tokens"), Shape((9,), "tokens"))
 
 
 @pytest.mark.parametrize(
@@ -47,11 +50,10 @@ def test_what_to_do_about_shapes_that_fit_another_way(first, other, hint):
 
 
 def test_the_hint_to_repeat_works():
-    items = "[{global_pool, name: b}, {from: x, pointwise: 1}, rearrange: {pattern: a b 1 -> a b c, c: 8}, {multiply: [prev, b]}]"
-    network = loads(f"{{inputs: {{x: {{image: [4, 4, 8]}}}}, layers: [{{from: x, do: [relu]}}, {items[1:-1]}]}}")
+    repeated = "rearrange: {pattern: a b 1 -> a b c, c: 8}"
+    items = f"{{name: x}}, {{global_pool, name: b}}, {{from: x, pointwise: 1}}, {repeated}, {{multiply: [prev, b]}}"
+    network = loads(f"{{input: {{image: [4, 4, 8]}}, layers: [{items}]}}")
     assert str(network.graph().outputs["output"].shape) == "4×4×8"
-    with pytest.raises(ShapeError, match="`subtract` works on numbers, and got tokens 9"):
-        Subtract(PATHS).output_shape(Shape((9,), "tokens"), Shape((9,), "tokens"))
 
 
 def test_the_first_sets_the_layout():
