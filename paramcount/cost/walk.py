@@ -154,7 +154,14 @@ class Walk:
             times = len(each.indices)
             repeat, work = place.repeat * times, place.work * times
             if loop.shared:
-                self.element(each.child, path, owner, place._replace(repeat=repeat, work=work), depth)
+                inner = place._replace(repeat=repeat, work=work)
+                if each is not loop.iterations[0]:
+                    inner = inner._replace(stored=0, active=0, root_stored=0, root_active=0, shared=True)
+                if len(loop.iterations) == 1:
+                    self.element(each.child, path, owner, inner, depth)
+                else:
+                    label = indices_label(each.indices)
+                    self.element(each.child, path + label, owner, inner, depth, path, tuple(each.indices))
                 continue
             stored, active = place.stored * times, place.active * times
             inner = place._replace(repeat=repeat, work=work, stored=stored, active=active)

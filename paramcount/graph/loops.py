@@ -9,6 +9,7 @@ from paramcount.errors import ShapeError, SpecError, Undecided
 from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.form import Items
 from paramcount.graph.items import Do
+from paramcount.graph.sharing import equal_tensors
 from paramcount.graph.tree import Group, Iteration, Loop, Value
 from paramcount.layers.checked import Checked
 from paramcount.layers.fields import Flag, Whole, field
@@ -59,13 +60,13 @@ class LoopItem(Item):
             same.indices.append(index)
             builder.prev = same.results[0]
             return
-        if self.share and loop.iterations:
+        loop.iterations.append(self.expand(builder, index))
+        if self.share and not equal_tensors(loop.iterations[0].child, loop.iterations[-1].child):
             raise ShapeError(
-                f"`share: true` needs equal iterations, and iteration {index} differs from the first",
-                hint="the body must keep the shape and must not depend on `i`",
+                f"`share: true` needs equal iterations, and the weights of iteration {index} are not those of the first",
+                hint="the body must keep the shape, and its weights must not depend on `i`",
                 argument="share",
             )
-        loop.iterations.append(self.expand(builder, index))
 
     def earlier(self, builder: Builder, loop: Loop, index: int) -> Iteration | None:
         """An earlier iteration that this one equals: nothing outlives it, the same shape arrives, and it is alike.

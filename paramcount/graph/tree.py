@@ -134,7 +134,7 @@ class Iteration:
 class Loop(Element):
     """Bodies that run one after the other, each iteration on the result of the one before.
 
-    With `shared`, all iterations are one body with one set of weights.
+    With `shared`, all iterations have one set of weights, also where they are not all one body.
     """
 
     source: Value | None
@@ -257,8 +257,10 @@ def _leaves(
             case Loop():
                 for index, each in enumerate(element.order()):
                     if each.child is not None:
-                        mark = "" if element.shared else f"[{index}]"
-                        yield from _leaves([each.child], here + mark, holder + mark, root, root_owner, bodies)
+                        mark = f"[{index}]"
+                        place = here if element.shared and len(element.iterations) == 1 else here + mark
+                        owned = holder if element.shared else holder + mark
+                        yield from _leaves([each.child], place, owned, root, root_owner, bodies)
             case Body():
                 yield from _leaves(element.children, here, holder, root, root_owner, (*bodies, element))
             case Group():

@@ -180,7 +180,7 @@ KINDS = [
         (
             f"the argument {word}",
             on_features("b") + f"blocks: {{b: {{args: {{{word}: 3}}, layers: [relu]}}}}",
-            "4:20",
+            "4:21",
             [f"`{word}` cannot be an argument", "choose another name"],
         )
         for word in ("in", "is", "for", "lambda", "a__b")
