@@ -63,7 +63,7 @@ class LoopItem(Item):
         loop.iterations.append(self.expand(builder, index))
         if self.share and not equal_tensors(loop.iterations[0].child, loop.iterations[-1].child):
             raise ShapeError(
-                f"`share: true` needs equal iterations, and the weights of iteration {index} are not those of the first",
+                f"`share: true` needs equal iterations, and the weights of iteration {index} differ",
                 hint="the body must keep the shape, and its weights must not depend on `i`",
                 argument="share",
             )
