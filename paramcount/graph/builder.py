@@ -22,9 +22,14 @@ LARGEST = 10**18  # size of an axis
 
 
 class OpenGroup:
-    """A group while it is built: its elements so far, and the names that they have taken."""
+    """A group while it is built: its elements so far, and the names that they have taken.
 
-    def __init__(self) -> None:
+    `around` is the group of the loop that it is an iteration of, `called_by` the name that it then has there.
+    """
+
+    def __init__(self, around: OpenGroup | None = None) -> None:
+        self.around = around
+        self.called_by = ""
         self.children: list[Element] = []
         self.ordinals: dict[str, int] = {}
         self.taken: set[str] = set()
@@ -262,13 +267,20 @@ class Builder:
     @contextmanager
     def aside(self, name: str) -> Iterator[tuple[list[Element], Scope]]:
         """Build below a name, into a list of elements and a scope of their own, which are yielded."""
-        around, self.group = self.group, OpenGroup()
+        around = self.group
+        self.group = OpenGroup(around)
         self.trail.append(name)
         outer = self.enter()
         yield self.group.children, self.scope
         self.leave(outer)
         self.trail.pop()
         self.group = around
+
+    def call(self, name: str) -> None:
+        """Call the iteration that is being built by a name of its own, beside the name of its loop."""
+        assert self.group.around is not None
+        self.group.called_by = self.group.around.free(name)
+        self.trail[-2:] = ["", self.group.called_by]
 
     def enter(self, declared: dict[str, Position] | None = None, root: bool = False, closed: bool = False) -> Scope:
         """Start a scope of names; a root scope (a block's) does not see the names around it."""

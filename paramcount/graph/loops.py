@@ -60,7 +60,7 @@ class LoopItem(Item):
             same.indices.append(index)
             builder.prev = same.results[0]
             return
-        loop.iterations.append(self.expand(builder, index))
+        loop.iterations.append(self.expand(builder, index, loop.name))
         if self.share and not equal_tensors(loop.iterations[0].child, loop.iterations[-1].child):
             raise ShapeError(
                 f"`share: true` needs equal iterations, and the weights of iteration {index} differ",
@@ -84,12 +84,14 @@ class LoopItem(Item):
                     raise
         return None
 
-    def expand(self, builder: Builder, index: int) -> Iteration:
+    def expand(self, builder: Builder, index: int, name: str) -> Iteration:
         layers, steps = builder.layers, builder.steps
         entry = builder.prev and builder.value(builder.prev.shape)
         with builder.aside(f"[{index}]") as (children, scope):
             builder.prev, builder.results = entry, (entry,)
             builder.build(self.body_of(index), "")
+            called = builder.group.called_by
+        builder.trail[-1] = name
         if len(children) > 1:  # the items of a path stand beside what they lead to
             children = [Group("", self.kind, children, output=builder.prev)]
             children[0].frozen, children[0].training_only = builder.frozen, builder.dormant
@@ -101,6 +103,7 @@ class LoopItem(Item):
             layers=builder.layers - layers,
             steps=builder.steps - steps,
             alone=scope.escaped,
+            name=called,
         )
 
 

@@ -54,7 +54,12 @@ class With(Item):
         return getattr(self.item, "kind", "") or "do"
 
     def place(self, builder: Builder, name: str | None) -> None:
-        if self.name is not None and not getattr(self.name, "up", 0):
+        if self.name is not None and getattr(self.name, "up", 0):
+            if name == "" and self.item is not None:  # an iteration's only element, whose name is that of the iteration
+                builder.call(str(self.name))
+            else:
+                name = None
+        elif self.name is not None:
             name = builder.group.free(str(self.name)) if self.item is not None else None
         outer = builder.frozen, builder.dormant, builder.prev
         builder.frozen = builder.frozen or self.frozen
