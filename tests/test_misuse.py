@@ -230,6 +230,8 @@ def test_freeze_is_a_list_of_patterns(freeze):
         (lambda: pc.Let({1: "prev"}), "values must be text, not `1`"),
         (lambda: pc.Scan({1: [2]}, [pc.Relu()], {1: "prev"}), "carry must be text, not `1`"),
         (lambda: pc.With(pc.Relu(), name=3), "name must be text, not `3`"),
+        (lambda: pc.With(share="key"), "`share` needs an item"),
+        (lambda: pc.With(name="x", frozen=True), "`frozen` needs an item"),
         (lambda: pc.With(pc.Relu(), share=[1]), "share must be text"),
         (lambda: pc.With(pc.Relu(), push={}), "push must be text"),
         (lambda: pc.With(pc.Split(2), into="left"), "into must be a list of names, not `left`"),
@@ -255,3 +257,17 @@ def test_a_loop_of_a_form_without_a_row(item):
     assert [row.path for row in report.rows] == ["dense0"]
     with pytest.raises(ParamcountError, match="`1` is not an item"):
         pc.count(pc.Repeat(2, [pc.From(1)]), 4)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: pc.Rearrange("t (h d) -> t h d", h=8), r"`Rearrange` has no argument `h`\n.*sizes=\{'h': 8\}"),
+        (lambda: pc.Each("a b -> a | b", [pc.Relu()], a=3), r"`Each` has no argument `a`\n.*sizes=\{'a': 3\}"),
+        (lambda: pc.Conv(8, kernel_size=3), "`Conv` has no argument `kernel_size`\nhint: did you mean `kernel`"),
+        (lambda: pc.Residual([pc.Relu()], when=True), "`Residual` has no argument `when`"),
+    ],
+)
+def test_an_argument_that_does_not_exist(make, words):
+    with pytest.raises(ArgumentError, match=words):
+        make()

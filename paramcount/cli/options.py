@@ -137,7 +137,9 @@ def piped() -> str:
         raise ArgumentError(
             "a spec `-` is read from standard input, which is closed", hint="pipe one in, or name a file"
         )
-    return sys.stdin.read()
+    from paramcount.language.yaml.source import read_stream
+
+    return read_stream(sys.stdin.buffer, "<stdin>")
 
 
 def check_format(options: argparse.Namespace, *of_table: str) -> None:

@@ -9,6 +9,7 @@ from paramcount.cost.figures import Figures
 from paramcount.cost.report import Report
 from paramcount.cost.walk import Place, Walk
 from paramcount.errors import ArgumentError, quote
+from paramcount.graph.builder import LARGEST
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph, Node
 from paramcount.layers.fields import Whole, Word
@@ -77,10 +78,13 @@ def count(
 
 
 def how_many(name: str, value: Any) -> Size:
-    """A whole number of at least 1; raises ArgumentError for anything else, also for 2.0."""
+    """A whole number from 1 to 1e18; raises ArgumentError for anything else, also for 2.0."""
     if isinstance(value, float):
         raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
-    return Whole()(name, value)
+    value = Whole()(name, value)
+    if type(value) is int and value > LARGEST:
+        raise ArgumentError(f"{name} must be at most 1e18", argument=name)
+    return value
 
 
 def network_of(network: Any, input: Any) -> Network:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from paramcount.graph.tree import Body, Element, Group, Iteration, Loop, Node, Value, join
+from paramcount.graph.tree import Body, Element, Group, Iteration, Loop, Node, Value, iteration_paths, join
 from paramcount.layers.layer import Shape
 
 
@@ -95,7 +95,8 @@ class Forward:
             if iterated is None:
                 self.mark(each.entry, start)
                 children = [] if each.child is None else [each.child]
-                tape = self.elements(children, owner if loop.shared else f"{owner}[{index}]", root)
+                _, own = iteration_paths(loop, each, owner, owner, f"[{index}]")
+                tape = self.elements(children, own, root)
                 iterated = Iterated(each, tape, tuple([value in self.depends for value in each.results]))
                 known[id(each), start] = iterated
             iterations.append(iterated)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from paramcount.cost.figures import Figures, Row, TrainingFigures
-from paramcount.graph.tree import Body, Element, Group, Loop, Node, indices_label, join
+from paramcount.graph.tree import Body, Element, Group, Loop, Node, indices_label, iteration_paths, join
 from paramcount.layers.layer import Param
 from paramcount.numbers.arithmetic import Size, ceil_div
 from paramcount.numbers.units import bytes_of
@@ -152,14 +152,14 @@ class Walk:
             if each.child is None:
                 continue
             times = len(each.indices)
-            repeat, work = place.repeat * times, place.work * times
-            if loop.shared:
-                self.element(each.child, path, owner, place._replace(repeat=repeat, work=work), depth)
-                continue
-            stored, active = place.stored * times, place.active * times
-            inner = place._replace(repeat=repeat, work=work, stored=stored, active=active)
-            label = indices_label(each.indices)
-            self.element(each.child, path + label, owner + label, inner, depth, path, tuple(each.indices))
+            inner = place._replace(repeat=place.repeat * times, work=place.work * times)
+            if not loop.shared:
+                inner = inner._replace(stored=place.stored * times, active=place.active * times)
+            elif each is not loop.iterations[0]:
+                inner = inner._replace(stored=0, active=0, root_stored=0, root_active=0, shared=True)
+            paths = iteration_paths(loop, each, path, owner, indices_label(each.indices))
+            stands = (path, tuple(each.indices)) if paths[0].endswith("]") and paths[0] != path else ()
+            self.element(each.child, *paths, inner, depth, *stands)
 
 
 def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row]:

@@ -47,11 +47,16 @@ class ParamcountError(Exception):
 
     def __str__(self) -> str:
         where = f"{self.position}: " if self.position else ""
-        lines = [where + self.message]
+        first, *more = self.lines()
+        lines = [where + first, *more]
         if self.hint:
             lines.append(f"hint: {self.hint}")
         lines += [f"in block {quote(name)}, used at {position}" for name, position in self.frames[:4]]
-        return "\n".join(lines)
+        return "\n".join(map(visible, lines))
+
+    def lines(self) -> list[str]:
+        """The message as it is shown: one line, unless an error has a table."""
+        return [self.message]
 
 
 def unpickled(kind: type[ParamcountError], message: str) -> ParamcountError:
@@ -100,9 +105,12 @@ class Undecided(ParamcountError):
 
 
 class CheckError(ParamcountError):
-    """The input is valid, but a check of it failed: `expect` or `verify`."""
+    """The input is valid, but a check of it failed: `expect` or `verify`. The message may have several lines."""
 
     exit_code = 1
+
+    def lines(self) -> list[str]:
+        return self.message.split("\n")
 
 
 class MissingPackageError(ParamcountError):
@@ -155,6 +163,17 @@ def printable(text: str, limit: int = 120) -> str:
     """
     if len(text) > limit:
         text = f"{text[: limit // 2]}…{text[-limit // 2 :]}"
+    return visible(text)
+
+
+def visible(text: str) -> str:
+    """A line of text as a terminal may have it: control characters, line breaks too, are escaped.
+
+    >>> visible("a\\x1b[31mb\\u202ec")
+    'a\\\\x1b[31mb\\\\u202ec'
+    """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

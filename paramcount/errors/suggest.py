@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
 
 LONGEST = 64  # a longer word is not a typing error
+MOST = 2000  # words that are compared, so that a hundred errors do not take minutes
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
@@ -22,7 +24,7 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
         return None
     most = max(1, len(first) // 3)
     found: list[tuple[int, bool, int, str]] = []
-    for order, each in enumerate(words):
+    for order, each in enumerate(islice(words, MOST)):
         second = bare(each)
         if abs(len(first) - len(second)) <= most:
             distance = edits(first, second)
@@ -37,7 +39,7 @@ def did_you_mean(guess: str | None, otherwise: str) -> str:
     >>> did_you_mean(nearest("widht", ["depth", "width"]), "one of depth, width")
     'did you mean `width`?'
     """
-    return f"did you mean `{guess}`?" if guess else otherwise
+    return f"did you mean {quote(guess)}?" if guess else otherwise
 
 
 def one_of(word: object, words: Iterable[str], otherwise: str = "") -> str:

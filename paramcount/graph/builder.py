@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from paramcount.errors import Position, SpecError, quote
+from paramcount.errors import Position, ShapeError, SpecError, quote
 from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Name, Scope
 from paramcount.graph.sharing import owns_weights, tied_table, used_once
@@ -17,12 +17,19 @@ from paramcount.layers.layer import Item, Layer, Shape
 STEPS = 100_000  # iterations and items, whether or not they make a layer
 LAYERS = 50_000  # after expansion; folded iterations count one by one
 DEPTH = 48  # groups in groups
+AXES = 32  # of a value
+LARGEST = 10**18  # size of an axis
 
 
 class OpenGroup:
-    """A group while it is built: its elements so far, and the names that they have taken."""
+    """A group while it is built: its elements so far, and the names that they have taken.
 
-    def __init__(self) -> None:
+    `around` is the group of the loop that it is an iteration of, `called_by` the name that it then has there.
+    """
+
+    def __init__(self, around: OpenGroup | None = None) -> None:
+        self.around = around
+        self.called_by = ""
         self.children: list[Element] = []
         self.ordinals: dict[str, int] = {}
         self.taken: set[str] = set()
@@ -188,6 +195,10 @@ class Builder:
     # Values
 
     def value(self, shape: Shape) -> Value:
+        """A new value; raises ShapeError beyond the sizes that expressions can have, so that figures stay printable."""
+        if len(shape.sizes) > AXES or any(type(size) is int and size > LARGEST for size in shape.sizes):
+            hint = f"a value has at most {AXES} axes, each of at most 1e18"
+            raise ShapeError("the result is too large", hint=hint)
         return Value(shape, self.dormant, self.stored)
 
     def mark(self, element: Element) -> None:
@@ -291,13 +302,20 @@ class Builder:
     @contextmanager
     def aside(self, name: str) -> Iterator[tuple[list[Element], Scope]]:
         """Build below a name, into a list of elements and a scope of their own, which are yielded."""
-        around, self.group = self.group, OpenGroup()
+        around = self.group
+        self.group = OpenGroup(around)
         self.trail.append(name)
         outer = self.enter()
         yield self.group.children, self.scope
         self.leave(outer)
         self.trail.pop()
         self.group = around
+
+    def call(self, name: str) -> None:
+        """Call the iteration that is being built by a name of its own, beside the name of its loop."""
+        assert self.group.around is not None
+        self.group.called_by = self.group.around.free(name)
+        self.trail[-2:] = ["", self.group.called_by]
 
     def enter(self, declared: dict[str, Position] | None = None, root: bool = False, closed: bool = False) -> Scope:
         """Start a scope of names; a root scope (a block's) does not see the names around it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
-from paramcount.graph.tree import Body, Element, Graph, Loop, indices_label, join
+from paramcount.graph.tree import Body, Element, Graph, Loop, indices_label, iteration_paths, join
 
 
 def training_graph(network: Network, freeze: Sequence[str] = ()) -> Graph:
@@ -56,7 +56,8 @@ def below(element: Element, path: str, stem: str) -> Iterator[tuple[Element, str
     if isinstance(element, Loop):
         for each in element.iterations:
             if each.child is not None:
-                yield from below(each.child, path if element.shared else path + indices_label(each.indices), path)
+                _, own = iteration_paths(element, each, path, path, indices_label(each.indices))
+                yield from below(each.child, own, path)
         return
     if not isinstance(element, Body):
         yield element, path, stem

@@ -159,7 +159,7 @@ class Pop(Form):
         if not values:
             raise SpecError(
                 f"the stack {quote(self.stack)} is empty",
-                hint=f"`push: {self.stack}` an item's result in the same block or file before it",
+                hint=f"{quote(f'push: {self.stack}')} an item's result in the same block or file before it",
                 position=getattr(self.stack, "position", None),
             )
         builder.scope.escape()

@@ -9,6 +9,7 @@ from paramcount.errors import ShapeError, SpecError, Undecided
 from paramcount.graph.builder import LAYERS, Builder
 from paramcount.graph.form import Items
 from paramcount.graph.items import Do
+from paramcount.graph.sharing import equal_tensors
 from paramcount.graph.tree import Group, Iteration, Loop, Value
 from paramcount.layers.checked import Checked
 from paramcount.layers.fields import Flag, Whole, field
@@ -59,13 +60,13 @@ class LoopItem(Item):
             same.indices.append(index)
             builder.prev = same.results[0]
             return
-        if self.share and loop.iterations:
+        loop.iterations.append(self.expand(builder, index, loop.name))
+        if self.share and not equal_tensors(loop.iterations[0].child, loop.iterations[-1].child):
             raise ShapeError(
-                f"`share: true` needs equal iterations, and iteration {index} differs from the first",
-                hint="the body must keep the shape and must not depend on `i`",
+                f"`share: true` needs equal iterations, and the weights of iteration {index} differ",
+                hint="the body must keep the shape, and its weights must not depend on `i`",
                 argument="share",
             )
-        loop.iterations.append(self.expand(builder, index))
 
     def earlier(self, builder: Builder, loop: Loop, index: int) -> Iteration | None:
         """An earlier iteration that this one equals: nothing outlives it, the same shape arrives, and it is alike.
@@ -83,12 +84,14 @@ class LoopItem(Item):
                     raise
         return None
 
-    def expand(self, builder: Builder, index: int) -> Iteration:
+    def expand(self, builder: Builder, index: int, name: str) -> Iteration:
         layers, steps = builder.layers, builder.steps
         entry = builder.prev and builder.value(builder.prev.shape)
         with builder.aside(f"[{index}]") as (children, scope):
             builder.prev, builder.results = entry, (entry,)
             builder.build(self.body_of(index), "")
+            called = builder.group.called_by
+        builder.trail[-1] = name
         if len(children) > 1:  # the items of a path stand beside what they lead to
             children = [Group("", self.kind, children, output=builder.prev)]
             builder.mark(children[0])
@@ -100,6 +103,7 @@ class LoopItem(Item):
             layers=builder.layers - layers,
             steps=builder.steps - steps,
             alone=scope.escaped,
+            name=called,
         )
 
 

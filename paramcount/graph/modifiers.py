@@ -18,7 +18,7 @@ ONLY = ("training", "stored")
 
 @dataclass(eq=False)
 class With(Item):
-    """An item with modifiers; without an item, they hold for the value that arrives.
+    """An item with modifiers; without an item, a name or a stack is for the value that arrives.
 
     `name` and `into` name its result or results, `push` puts it on a stack, `share` gives it the weights of
     every item with the same key, `only="training"` leaves it out in inference, `only="stored"` everywhere, and `frozen`
@@ -47,13 +47,21 @@ class With(Item):
             raise ArgumentError(f"into must be a list of names, not {quote(self.into)}", argument="into")
         for each in self.into:
             Text()("a name of into", each)
+        for what in ("share", "only", "frozen") if self.item is None else ():
+            if getattr(self, what):
+                raise ArgumentError(f"{quote(what)} needs an item", hint="give the item that it is for", argument=what)
 
     @property
     def kind(self) -> str:
         return getattr(self.item, "kind", "") or "do"
 
     def place(self, builder: Builder, name: str | None) -> None:
-        if self.name is not None and not getattr(self.name, "up", 0):
+        if self.name is not None and getattr(self.name, "up", 0):
+            if name == "" and self.item is not None:  # an iteration's only element, whose name is that of the iteration
+                builder.call(str(self.name))
+            else:
+                name = None
+        elif self.name is not None:
             name = builder.group.free(str(self.name)) if self.item is not None else None
         outer = builder.frozen, builder.dormant, builder.stored
         before, ran = builder.prev, not (builder.dormant or builder.stored)

@@ -115,7 +115,7 @@ class Network:
         """The tree, made anew; without `fold` each iteration of a loop stands alone, equal or not."""
         builder = Builder(training, fold)
         outer = builder.enter(self.declared, root=True)
-        inputs = {name: Value(shape) for name, shape in self.inputs.items()}
+        inputs = {name: builder.value(shape) for name, shape in self.inputs.items()}
         if self.single:
             builder.prev = inputs["input"]
         else:

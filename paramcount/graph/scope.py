@@ -112,7 +112,7 @@ class Scope:
     def skipped(self, name: str) -> bool:
         """Whether nothing has this name only because `when` skipped every item that gives it."""
         reason = self.root.gone.get(name, SKIPPED if name in self.root.declared else "")
-        return reason == SKIPPED and name not in self.visible()
+        return reason == SKIPPED and not any(name in scope.names for scope in self.outwards())
 
     def unknown(self, name: str) -> SpecError:
         """The error for a name that has no value here, with the most likely reason."""

@@ -32,6 +32,16 @@ def homes(element: Element) -> dict[str, bool]:
     return {leaf.owner: leaf.node.frozen for leaf in leaves_of([element]) if leaf.node.params()}
 
 
+def equal_tensors(one: Element | None, two: Element | None) -> bool:
+    """Whether two iterations have tensors of the same places and shapes, and the same of them frozen."""
+    if one is None or two is None or one is two:
+        return one is two or (not (one and tensors_below(one)) and not (two and tensors_below(two)))
+    first, second = tensors_below(one), tensors_below(two)
+    if first.keys() != second.keys() or homes(one) != homes(two):
+        return False
+    return all(decide(first[place].shape == second[place].shape) for place in first)
+
+
 def same_weights(key: str, known: Weights, mine: Weights) -> None:
     """Raise SpecError unless two uses of shared weights have the same tensors, of the same experts and owners."""
     shared = quote(key)

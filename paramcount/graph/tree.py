@@ -1,7 +1,8 @@
 """The expanded network: a tree whose leaves are layers with known shapes, and bodies that run several times.
 
-Paths are joined from the names on the way down: `stage.conv0`, `[i]` for the iterations of a loop. A loop's child has
-no name of its own. Values are known by identity; an iteration's `entry` is bound anew each time that it runs.
+Paths are joined from the names on the way down: `stage.conv0`, `[i]` for the iterations of a loop that have no names
+of their own. A loop's child has no name. Values are known by identity; an iteration's `entry` is bound anew each time
+that it runs.
 """
 
 from __future__ import annotations
@@ -134,6 +135,7 @@ class Iteration:
     results: tuple[Value | None, ...]
     layers: int  # how many layers it has
     steps: int  # how many steps its expansion took
+    name: str = ""  # given in it, in place of the loop's and `[i]`
     alone: bool = False  # whether something made in it outlives it, so that no other iteration joins it
 
 
@@ -141,7 +143,7 @@ class Iteration:
 class Loop(Element):
     """Bodies that run one after the other, each iteration on the result of the one before.
 
-    With `shared`, all iterations are one body with one set of weights.
+    With `shared`, all iterations have one set of weights, also where they are not all one body.
     """
 
     source: Value | None
@@ -229,6 +231,19 @@ def indices_label(indices: list[int]) -> str:
     return "[" + ",".join(parts) + "]"
 
 
+def iteration_paths(loop: Loop, each: Iteration, path: str, owner: str, label: str) -> tuple[str, str]:
+    """The paths of an iteration and of its parameters, from those of its loop; `label` are its indices."""
+
+    def one(whole: str, iteration: Iteration, label: str) -> str:
+        if iteration.name:  # it stands beside what the loop would be called
+            return join(whole.removesuffix(loop.name).removesuffix("."), iteration.name)
+        return whole + label
+
+    if loop.shared and len(loop.iterations) == 1 and not each.name:
+        return path, owner
+    return one(path, each, label), one(owner, loop.iterations[0], "[0]") if loop.shared else one(owner, each, label)
+
+
 class Leaf(NamedTuple):
     """A leaf as it stands in one iteration: its path, the path of its parameters, its node, its table's path.
 
@@ -265,8 +280,8 @@ def _leaves(
             case Loop():
                 for index, each in enumerate(element.order()):
                     if each.child is not None:
-                        mark = "" if element.shared else f"[{index}]"
-                        yield from _leaves([each.child], here + mark, holder + mark, root, root_owner, bodies)
+                        paths = iteration_paths(element, each, here, holder, f"[{index}]")
+                        yield from _leaves([each.child], *paths, root, root_owner, bodies)
             case Body():
                 yield from _leaves(element.children, here, holder, root, root_owner, (*bodies, element))
             case Group():

@@ -8,7 +8,7 @@ from paramcount.errors import ArgumentError, ParamcountError, SpecError, quote
 from paramcount.errors.suggest import argument_hint, did_you_mean, kind_for
 from paramcount.graph.form import Named
 from paramcount.language.bindings import EMPTY, Bindings
-from paramcount.language.context import IDENTIFIER, Context, describe, empty, mapping_of, wrong
+from paramcount.language.context import IDENTIFIER, Context, describe, empty, mapping_of, refuse_null, wrong
 from paramcount.language.items import MODIFIERS, ItemSyntax, SpecItem
 from paramcount.language.paths import ItemList, read_items, read_path
 from paramcount.language.signature import Signature
@@ -170,6 +170,8 @@ def given_arguments(signature: Signature, node: Node, context: Context) -> tuple
 def read_argument(signature: Signature, name: str, node: Node, context: Context, alone: bool = False) -> Written:
     """One argument as its field reads it; a constant one is checked at once. `alone`: it is all behind its kind."""
     check, word = signature.checks[name], signature.word(name)
+    if name in signature.required and not check.none:
+        refuse_null(node, word, signature.meanings[name])
     try:
         read = read_checked(check, word, node, context, signature.kind if alone else word)
         if check.takes == "expression" and read.constant and read.evaluate(EMPTY, None) is not None:

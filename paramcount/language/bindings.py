@@ -29,11 +29,19 @@ class Read(NamedTuple):
     names: frozenset[str]
 
 
+class Default(NamedTuple):
+    """The expression of a block's argument that was not given, and what it was evaluated from."""
+
+    expression: Expression
+    bindings: Bindings
+    shape: Shape | None
+
+
 class Bindings:
     """Values of variables, and the loop iterations that want to know which expressions read theirs.
 
     `base` are the bindings of the file's own variables, without those of blocks and loops. `defaults` are the
-    expressions of a block's arguments that were not given, with what they were computed from.
+    defaults of a block's arguments that were not given and are not hidden by the variables of a loop.
     """
 
     __slots__ = ("base", "defaults", "frames", "values")
@@ -43,7 +51,7 @@ class Bindings:
         values: dict[str, Any],
         frames: tuple[tuple[frozenset[str], list[Read]], ...] = (),
         base: Bindings | None = None,
-        defaults: dict[str, tuple[Expression, Shape | None]] | None = None,
+        defaults: dict[str, Default] | None = None,
     ) -> None:
         self.values = values
         self.frames = frames
@@ -54,7 +62,10 @@ class Bindings:
         """The bindings of one iteration: inner variables hide outer ones."""
         own = frozenset(values)
         frames = tuple((names - own, record) for names, record in self.frames if not names <= own)
-        return Bindings({**self.values, **values}, (*frames, (own, reads)), self.base, self.defaults)
+        defaults = self.defaults
+        if not own.isdisjoint(defaults):
+            defaults = {name: default for name, default in defaults.items() if name not in own}
+        return Bindings({**self.values, **values}, (*frames, (own, reads)), self.base, defaults)
 
     def evaluate(self, expression: Expression, shape: Shape | None) -> Any:
         """The value of an expression for the value that arrives."""

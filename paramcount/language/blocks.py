@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from paramcount.errors import Position, quote
 from paramcount.graph.block import Block
-from paramcount.language.bindings import EMPTY, Bindings
+from paramcount.language.bindings import EMPTY, Bindings, Default
 from paramcount.language.context import Context, File, Keys, empty, identifier, mapping_of, unknown, wrong
 from paramcount.language.items import ItemSyntax, SpecItem, bind
 from paramcount.language.paths import read_items, read_path
@@ -18,6 +18,7 @@ from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.layers.fields import Check, ValuePath
 from paramcount.layers.layer import Item, Shape
 
+GIVEN = "given"  # what an expression sees of an input that is given: something other than `none`
 KEYS = ("args", "inputs", "layers", "outputs")
 
 
@@ -87,8 +88,11 @@ class SpecBlock(Block):
         return found
 
     def expand(self, *inputs: Shape | None) -> list[SpecItem]:
-        shape = inputs[0]
+        shape, *given = inputs
         values = dict(self.base.values)
+        for name, found in zip(self.inputs(), given, strict=True):
+            if self.definition.inputs[name] is not None:  # conditions ask whether it is given: `more != none`
+                values[name] = None if found is None else GIVEN
         bindings = Bindings(values, base=self.base)
         for name, default in self.definition.arguments.items():
             if name in self.arguments:
@@ -96,7 +100,7 @@ class SpecBlock(Block):
             elif default is not None:
                 values[name] = default.evaluate(bindings, shape)
                 if isinstance(default, Formula):
-                    bindings.defaults[name] = default.expression, shape
+                    bindings.defaults[name] = Default(default.expression, bindings, shape)
         return bind(self.definition.items, bindings)
 
 
@@ -115,7 +119,8 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
     """A block's arguments and inputs, before any body is read."""
     name = identifier(key, "the name of a block")
     block = BlockDefinition(name, context.file, key.position)
-    place = context.seeing("cin", "length")
+    seen = {*context.names, "cin", "length"}
+    place = replace(context, names=seen)  # an argument's default sees those before it
     if not isinstance(node, Mapping) or node.get("layers") is None:
         raise wrong(key, f"the block {quote(name)} needs `layers`", f"write `{name}: {{layers: [...]}}`")
     for part, _ in node.entries:
@@ -129,7 +134,7 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
             raise wrong(argument, f"the argument {quote(word)} has no default", hint)
         required = isinstance(value, Scalar) and value.text == "required"
         block.arguments[word] = None if required else read_value(value, place, ANY_KIND, word)
-        place = place.seeing(word)
+        seen.add(word)
     inputs = node.get("inputs")
     if isinstance(inputs, Sequence):
         for each in inputs.items:
@@ -149,7 +154,8 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
 
 def read_body(block: BlockDefinition, node: Mapping, context: Context) -> None:
     """A block's items and outputs; they see the file's variables and the block's arguments."""
-    names = context.names.union(block.arguments, ("cin", "length"))
+    optional = [name for name, default in block.inputs.items() if default is not None]
+    names = context.names.union(block.arguments, optional, ("cin", "length"))
     inside = Context(context.file, context.read_item, names, block.declared, block.calls, block.keys)
     layers = node.get("layers")
     assert layers is not None

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paramcount.errors import ManyErrors, ParamcountError, Position, SpecError, quote
 from paramcount.errors.suggest import did_you_mean, kind_for, nearest, one_of
-from paramcount.language.expression.tokens import KEYWORDS, spelling_hint
+from paramcount.language.expression.tokens import FOREIGN, KEYWORDS, spelling_hint
 from paramcount.language.vocabulary import FORMS, shipped, taken
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
+from paramcount.language.yaml.reader import MOST_ERRORS, Enough
 from paramcount.layers import MODULES, find
 
 RESERVED = ("prev", "i", "cin", "length", "none", "true", "false")
 AXES = ("cin", "length")
-MOST_ERRORS = 100
 IDENTIFIER = re.compile(r"[^\W\d]\w*\Z")
-
-
-class Enough(Exception):
-    """Ends the reading of a file that has many errors."""
 
 
 @dataclass(eq=False, repr=False)
@@ -34,6 +30,7 @@ class File:
     errors: list[ParamcountError] = field(default_factory=list)
     used: set[str] = field(default_factory=set)  # variables and blocks
     broken: set[str] = field(default_factory=set)  # blocks and kinds whose definition or defaults are wrong
+    included: dict[str, Any] = field(default_factory=dict)  # path -> Included; all files of a spec have one
     words: dict[str, Any] = field(default_factory=dict)  # items of kinds that need no argument
 
     def note(self, error: ParamcountError) -> None:
@@ -77,15 +74,15 @@ class Context:
     """
 
     file: File
-    read_item: Callable[[Node, Context], Any]
-    names: frozenset[str] = frozenset()
+    read_item: Callable[..., Any]
+    names: Set[str] = frozenset()
     declared: dict[str, Position] = field(default_factory=dict)
     calls: dict[str, Position] = field(default_factory=dict)  # blocks that the block around uses
     keys: Keys = field(default_factory=Keys)
     loops: tuple[frozenset[str], ...] = ()  # the variables of each loop around, outermost first
 
     def seeing(self, *names: str) -> Context:
-        return replace(self, names=self.names.union(names))
+        return replace(self, names=self.names | set(names))
 
     def in_loop(self, *names: str) -> Context:
         own = frozenset((*names, "i"))
@@ -155,7 +152,10 @@ def identifier(node: Node, what: str) -> str:
     text = text_of(node, what)
     if text in RESERVED:
         raise wrong(node, f"{quote(text)} is reserved", "choose another name")
-    if not IDENTIFIER.match(text) or text in KEYWORDS:
+    if text in KEYWORDS or text in FOREIGN or text == "is" or "__" in text:
+        hint = "choose another name; `for`, `if`, `in` and such words and `__` have no place in names"
+        raise wrong(node, f"{quote(text)} cannot be {what}, which expressions could not use", hint)
+    if not IDENTIFIER.match(text):
         raise wrong(node, f"{quote(text)} cannot be {what}", "use letters, digits and _, not starting with a digit")
     return text
 
@@ -168,6 +168,12 @@ def mapping_of(node: Node, what: str) -> Mapping:
 
 def empty(node: Node) -> bool:
     return isinstance(node, Scalar) and not node.text and not node.quoted
+
+
+def refuse_null(node: Node, what: str, hint: str = "") -> None:
+    """Raise SpecError where `none`, or another word for nothing, stands for what must have a value."""
+    if isinstance(node, Scalar) and not node.quoted and node.text.lower() in ("none", "null", "nil", "~"):
+        raise wrong(node, f"{quote(what)} needs a value, not {describe(node)}", hint)
 
 
 def describe(node: Node) -> str:

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from paramcount.errors import SpecError, quote
+from paramcount.errors import SpecError, printable, quote
 from paramcount.errors.suggest import did_you_mean, kind_for
 from paramcount.graph.builder import DEPTH
 from paramcount.language.arguments import FromDefaults, given_arguments, read_argument
@@ -19,10 +19,18 @@ from paramcount.language.vocabulary import FOLDER, FORMS, form, shipped
 from paramcount.language.written import Written
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.language.yaml.reader import read_text
-from paramcount.language.yaml.source import read_source
+from paramcount.language.yaml.source import LARGEST, absolute, read_source
 from paramcount.layers import MODULES, find, registry
 
 DEEPEST = 32  # files that include each other
+MOST_FILES = 100  # that a spec includes, directly and through others
+
+
+class Included(NamedTuple):
+    """An included file: its blocks by name, and how many characters it has."""
+
+    blocks: dict[str, BlockDefinition]
+    size: int
 
 
 def read_blocks(node: Node, context: Context, defaults: Node | None = None) -> None:
@@ -49,39 +57,46 @@ def read_blocks(node: Node, context: Context, defaults: Node | None = None) -> N
 def read_includes(node: Node, context: Context, path: str, chain: tuple[str, ...] = ()) -> None:
     """Blocks of other files in the same folder or below, with their own defaults."""
     for each in node.items if isinstance(node, Sequence) else [node]:
-        context.attempt(read_include, each, context, path, (*chain, os.path.abspath(path)))
+        context.attempt(read_include, each, context, path, (*chain, absolute(path)))
 
 
 def read_include(node: Node, context: Context, path: str, trail: tuple[str, ...]) -> None:
     """The blocks of one file; `trail` are the files that include each other up to here."""
-    folder = os.path.dirname(os.path.abspath(path))
+    folder = os.path.dirname(trail[-1])
     name = text_of(node, "a file to include")
     if "\0" in name:  # which no system function takes
         raise wrong(node, f"{quote(name)} cannot be a file's name")
     target = os.path.abspath(os.path.join(folder, name))
-    if not os.path.realpath(target).startswith(os.path.realpath(folder) + os.sep) or os.path.isabs(name):
+    if not os.path.realpath(target).startswith(os.path.join(os.path.realpath(folder), "")) or os.path.isabs(name):
         raise wrong(node, f"{quote(name)} is outside the spec's folder", "include files in the same folder or below")
     if target in trail:
-        names = [os.path.basename(file) for file in (*trail[trail.index(target) :], target)]
+        names = [printable(os.path.basename(file)) for file in (*trail[trail.index(target) :], target)]
         raise wrong(node, f"files include each other in a circle: {' -> '.join(names)}", "remove one `include`")
     if not os.path.isfile(target):
         raise wrong(node, f"there is no file {quote(name)} to include", f"it is looked for in {quote(folder)}")
     if len(trail) == DEEPEST:
         raise wrong(node, f"more than {DEEPEST} files include each other", "put the blocks into fewer files")
-    for block in included_blocks(target, os.path.join(os.path.dirname(path), name), trail, context.read_item):
-        context.file.blocks[block.name] = block
+    included = context.file.included
+    if target not in included:
+        text = read_source(target)
+        if len(included) == MOST_FILES or sum(each.size for each in included.values()) + len(text) > LARGEST:
+            hint = "put the blocks into fewer and smaller files"
+            raise wrong(node, f"a spec includes at most {MOST_FILES} files, of 1 MiB together", hint)
+        file = File(os.path.join(os.path.dirname(path), name), included=included)
+        included[target] = Included(file.blocks, len(text))  # also where it is wrong: its errors are noted once
+        read_included(text, Context(file, context.read_item), trail)
+    context.file.blocks.update(included[target].blocks)
 
 
-def included_blocks(target: str, name: str, trail: tuple[str, ...], read_item: Callable[..., Any]) -> list[Any]:
-    root = mapping_of(read_text(read_source(target), name), "an included file")
-    file = File(name)
+def read_included(text: str, context: Context, trail: tuple[str, ...]) -> None:
+    """An included file's parts; every independent error in it is raised at once."""
+    root = mapping_of(read_text(text, context.file.path), "an included file")
     with suppress(Enough):
-        read_included(root, Context(file, read_item), trail)
-    file.report()
-    return list(file.blocks.values())
+        read_included_parts(root, context, trail)
+    context.file.report()
 
 
-def read_included(root: Mapping, context: Context, trail: tuple[str, ...]) -> None:
+def read_included_parts(root: Mapping, context: Context, trail: tuple[str, ...]) -> None:
     file, name = context.file, context.file.path
     for key, _ in root.entries:
         if key.text not in ("blocks", "defaults", "include", "name", "about", "source"):

@@ -10,7 +10,7 @@ from typing import Any
 from paramcount.errors import Position, SpecError, quote
 from paramcount.graph.network import channels_last
 from paramcount.language.bindings import Bindings
-from paramcount.language.context import RESERVED, Context, describe, mapping_of, text_of, unknown, wrong
+from paramcount.language.context import RESERVED, Context, describe, mapping_of, refuse_null, text_of, unknown, wrong
 from paramcount.language.written import Written, read_value
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.layers.fields import Whole
@@ -106,6 +106,8 @@ def read_input(node: Node, context: Context) -> InputSyntax:
             f"{key.text} takes {words}, [{', '.join(names)}], and got {len(nodes)}",
             size_hint(key.text, names, nodes),
         )
+    for name, each in zip(names, nodes, strict=True):
+        refuse_null(each, name, "give one example's sizes; a size may be a variable, which `--set` changes")
     return InputSyntax(key.text, [read_value(each, context, what="size") for each in nodes], value.position)
 
 

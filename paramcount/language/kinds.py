@@ -6,7 +6,7 @@ from paramcount.errors import ParamcountError, SpecError, printable, quote
 from paramcount.errors.suggest import did_you_mean, kind_for
 from paramcount.graph.form import Form
 from paramcount.language.arguments import FromDefaults, NamedSizes, read_arguments
-from paramcount.language.bindings import EMPTY, Bindings
+from paramcount.language.bindings import EMPTY, Bindings, Default
 from paramcount.language.blocks import BlockDefinition, SpecBlock
 from paramcount.language.context import IDENTIFIER, Context
 from paramcount.language.definitions import load_shipped
@@ -72,7 +72,7 @@ def build(kind: type[Layer] | type[Form], written: list, bindings: Bindings, sha
         if found is not None or none:
             arguments[name] = found
         elif required:
-            raise SpecError(f"{quote(kind.kind)} needs {quote(name)}", argument=name)
+            raise SpecError(f"{quote(kind.kind)} needs {quote(name)}", hint=kind.meaning(name), argument=name)
     try:
         return kind(**arguments)
     except ParamcountError as error:
@@ -85,24 +85,25 @@ def show_formula(error: ParamcountError, written: list, bindings: Bindings, shap
     for name, value, _, _ in written:
         if isinstance(value, NamedSizes) and error.argument in value.sizes:
             name, value = error.argument, value.sizes[error.argument]
+        seen = bindings
         if isinstance(value, FromDefaults):
-            bindings, value = bindings.base, value.inner
+            seen, value = bindings.base, value.inner
         if name == error.argument and isinstance(value, Formula) and error.position is None:
             expression = value.expression
-            text, known = expression.text, with_values(expression, bindings, shape)
+            text, known = expression.text, with_values(expression, seen, shape)
             parts = [f"from {quote(text)}" if IDENTIFIER.match(text) else f"{quote(text)} is {known}"]
-            for argument, default, entered in fractions(expression, bindings):
-                parts.append(f"{quote(argument)} is {quote(default.text)}: {with_values(default, bindings, entered)}")
+            for argument, default in fractions(expression, seen):
+                parts.append(f"{quote(argument)} is {quote(default.expression.text)}: {with_values(*default)}")
                 error.hint = f"give {quote(argument)}"
             error.message += f" ({'; '.join(parts)})"
             error.position = value.position
 
 
-def fractions(expression: Expression, bindings: Bindings) -> list[tuple[str, Expression, Shape | None]]:
+def fractions(expression: Expression, bindings: Bindings) -> list[tuple[str, Default]]:
     """The block's arguments in an expression that were not given and whose defaults are not whole numbers."""
     found = [(name, bindings.values[name]) for name in expression.names if name in bindings.defaults]
     return [
-        (name, *bindings.defaults[name]) for name, value in found if isinstance(value, float) and not value.is_integer()
+        (name, bindings.defaults[name]) for name, value in found if isinstance(value, float) and not value.is_integer()
     ]
 
 

@@ -143,7 +143,7 @@ def locate(path: str) -> tuple[str, str | None]:
                 return file, chosen
     word = name or path
     if os.path.exists(word):
-        return word, variant or None
+        return word, (variant or None) if name else None
     raise no_spec(path, word)
 
 
@@ -183,6 +183,6 @@ def shown_path(file: str) -> str:
     """A path as the user would write it: relative where that is shorter."""
     try:
         relative = os.path.relpath(file)
-    except ValueError:
+    except (ValueError, OSError):  # on another drive; the working directory was deleted
         return file
     return relative if len(relative) < len(file) else file

@@ -29,7 +29,8 @@ def read_items(node: Node, context: Context, what: str = "layers") -> list[ItemS
     if not isinstance(node, Sequence):
         hint = f"write `{what}:` and `- ...` below"
         raise wrong(node, f"{quote(what)} takes a list of layers, not {describe(node)}", hint)
-    items = [context.attempt(context.read_item, each, context) for each in node.items]
+    pairs = zip([None, *node.items], node.items, strict=False)
+    items = [context.attempt(context.read_item, each, context, before) for before, each in pairs]
     return [item for item in items if item is not None]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, Position, SpecError, quote
 from paramcount.language.vocabulary import taken
+from paramcount.language.yaml.source import absolute
 from paramcount.layers.installed import remedy
 from paramcount.layers.layer import Layer, registry
 
@@ -23,7 +24,7 @@ def load_plugin(path: str) -> list[str]:
     hint: --plugin takes a Python file that defines layers
     """
     path = os.fspath(path)
-    name = os.path.abspath(path)  # also the module's: two files may have the same stem
+    name = absolute(path)  # also the module's: two files may have the same stem
     if name not in sys.modules:
         run(path, name, source_of(path))
     return [kind for kind, layer in registry.items() if layer.__module__ == name]

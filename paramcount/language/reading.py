@@ -7,7 +7,7 @@ from typing import Any
 from paramcount.errors import SpecError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
 from paramcount.graph.modifiers import ONLY
-from paramcount.language.context import Context, describe, identifier, wrong
+from paramcount.language.context import Context, describe, identifier, refuse_null, wrong
 from paramcount.language.definitions import signature_for
 from paramcount.language.items import MODIFIERS, ItemSyntax, row_error
 from paramcount.language.kinds import read_kind
@@ -15,11 +15,12 @@ from paramcount.language.paths import read_path
 from paramcount.language.written import ANY_KIND, Constant, Several, read_new_name, read_template, read_value
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 
+USEFUL_ALONE = ("from", "name", "into", "push")  # modifiers that mean something without a kind
 SAID_OTHERWISE = {"trainable": "frozen: true", "as": "name", "id": "name", "if": "when", "times": "repeat"}
 
 
-def read_item(node: Node, context: Context) -> ItemSyntax:
-    """One item: a kind, its arguments, and modifiers beside it."""
+def read_item(node: Node, context: Context, before: Node | None = None) -> ItemSyntax:
+    """One item: a kind, its arguments, and modifiers beside it; `before` is the item before it, for hints."""
     if isinstance(node, Sequence):
         raise wrong(
             node,
@@ -32,16 +33,18 @@ def read_item(node: Node, context: Context) -> ItemSyntax:
         item = ItemSyntax(node.position, node.text)
         read_kind(item, node, Scalar("", node.position), context)
         return item
-    return read_mapping(node, context)
+    return read_mapping(node, context, before)
 
 
-def read_mapping(node: Mapping, context: Context) -> ItemSyntax:
+def read_mapping(node: Mapping, context: Context, before: Node | None) -> ItemSyntax:
     modifiers = {key.text: (key, value) for key, value in node.entries if key.text in MODIFIERS}
     kinds = [(key, value) for key, value in node.entries if key.text not in MODIFIERS]
     if len(kinds) > 1:
         raise two_kinds(kinds, context)
-    if not kinds and "repeat" in modifiers and not {"from", "name", "into", "push"} & modifiers.keys():
-        raise wrong(modifiers["repeat"][0], "`repeat` has nothing beside it", "write what to repeat: `do: [...]`")
+    if not kinds:
+        refuse_idle({word: key for word, (key, _) in modifiers.items()}, node, before)
+    elif len(kinds) == 1 and before is not None:
+        refuse_outside(kinds[0][0], node, before, context)
     key, value = kinds[0] if kinds else (None, None)
     item = ItemSyntax(key.position if key else node.position, key.text if key else "")
     inner = read_modifiers(item, modifiers, node, context)
@@ -79,6 +82,9 @@ def read_modifiers(item: ItemSyntax, modifiers: dict, node: Mapping, context: Co
         context = context.in_loop(*item.variables)
     if "from" in modifiers:
         item.start = read_path(modifiers["from"][1], context)
+    for key in ("repeat", "when", "frozen"):
+        if key in modifiers:
+            refuse_null(modifiers[key][1], key, "leave it out where it does not hold")
     if "repeat" in modifiers:
         item.repeat = read_value(modifiers["repeat"][1], context, what="repeat")
         context = context.in_loop()
@@ -120,6 +126,56 @@ def read_share(node: Node, item: ItemSyntax, context: Context) -> Any:
     return template
 
 
+def refuse_idle(keys: dict[str, Scalar], node: Mapping, before: Node | None) -> None:
+    """Raise SpecError for an item without a kind if one of its modifiers would do nothing.
+
+    What names or keeps the value that arrives is useful without a kind, also in a loop or under a condition; `from` is
+    useful alone, since it is looked at before `repeat` and `when`.
+    """
+    useful = [word for word in USEFUL_ALONE if word in keys]
+    never = ("share", "frozen", "only") if useful else keys
+    if useful == ["from"]:
+        never = [word for word in keys if word != "from"]
+    idle = next((word for word in keys if word in never), None)
+    if idle is None:
+        return
+    key = keys[idle]
+    if idle in ("for", "in", "repeat"):
+        raise wrong(key, f"{quote(idle)} has nothing beside it", "write what to repeat: `do: [...]`")
+    if idle == "when" and useful:
+        hint = "`from` is looked at before `when`; write `{when: ..., do: [from: ...]}`"
+        raise wrong(key, "`when` beside `from` has no layer to skip", hint)
+    hint = f"a modifier stands in the braces of its layer, as in {quote(beside(before, spelled(node)[1:-1]))}"
+    raise wrong(key, f"{quote(idle)} has no layer beside it", hint)
+
+
+def refuse_outside(key: Scalar, node: Mapping, before: Node, context: Context) -> None:
+    """Raise SpecError for an item that is an argument of the layer before it."""
+    kind = before.text if isinstance(before, Scalar) else ""
+    if isinstance(before, Mapping):
+        kind = next((word.text for word, _ in before.entries if word.text not in MODIFIERS), "")
+    signature = None if context.is_kind(key.text) or not context.is_kind(kind) else signature_for(kind, context)
+    if signature is not None and key.text in signature.words:
+        hint = f"write it inside: {quote(f'{kind}: {{..., {spelled(node)[1:-1]}}}')}"
+        raise wrong(key, f"{quote(key.text)} is an argument of {quote(kind)}, not an item", hint)
+
+
+def beside(before: Node | None, modifiers: str) -> str:
+    """An item with modifiers, as one would write it."""
+    item = "dense: 8" if before is None or isinstance(before, Sequence) else spelled(before).removeprefix("{")
+    return f"{{{item.removesuffix('}') if isinstance(before, Mapping) else item}, {modifiers}}}"
+
+
+def spelled(node: Node) -> str:
+    """A node as it could be written on one line."""
+    if isinstance(node, Scalar):
+        return f'"{node.text}"' if node.quoted else node.text
+    if isinstance(node, Sequence):
+        return f"[{', '.join(map(spelled, node.items))}]"
+    entries = [f"{key.text}: {spelled(value)}".removesuffix(": ") for key, value in node.entries]
+    return f"{{{', '.join(entries)}}}"
+
+
 def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
     """The error for two keys that are not modifiers: most likely an argument outside the braces, or a typo."""
     words = [key.text for key, _ in kinds]
@@ -130,9 +186,10 @@ def two_kinds(kinds: list[tuple[Scalar, Node]], context: Context) -> SpecError:
         if signature and other.text in signature.words:
             value = next(value for key, value in kinds if key is other)
             shown = value.text if isinstance(value, Scalar) else "..."
+            inside = quote(f"- {known[0].text}: {{..., {other.text}: {shown}}}")
             return SpecError(
                 f"{quote(other.text)} stands beside {quote(known[0].text)}, not inside it",
-                hint=f"write `- {known[0].text}: {{..., {other.text}: {shown}}}`, or indent it further",
+                hint=f"write {inside}, or indent it further",
                 position=other.position,
             )
         meant = SAID_OTHERWISE.get(other.text)

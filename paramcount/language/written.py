@@ -11,6 +11,8 @@ from paramcount.graph.scope import Name
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import IDENTIFIER, RESERVED, Context, describe, empty, unknown, wrong
 from paramcount.language.expression.parse import Expression, parse
+from paramcount.language.expression.tokens import LONGEST
+from paramcount.language.expression.values import listed
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.layers.fields import Check
 from paramcount.layers.layer import Shape
@@ -76,7 +78,12 @@ class Several(Written):
         self.parts = parts
 
     def evaluate(self, bindings: Bindings, shape: Shape | None) -> Any:
-        return [part.evaluate(bindings, shape) for part in self.parts]
+        parts = [part.evaluate(bindings, shape) for part in self.parts]
+        try:
+            return listed(*parts)
+        except ArgumentError as error:
+            error.position = self.position
+            raise
 
 
 class Template(Written):
@@ -194,6 +201,8 @@ def read_template(node: Node, context: Context, what: str = "a name") -> Templat
     if not isinstance(node, Scalar) or not node.text:
         raise wrong(node, f"{what} must be a word, not {describe(node)}")
     text = node.text
+    if len(text) > LONGEST:
+        raise wrong(node, f"{what} has at most {LONGEST} characters, and {quote(text)} {len(text):,}")
     if text in RESERVED and text != "prev":
         raise wrong(node, f"{quote(text)} is reserved", "choose another name")
     parts: list[str | Expression] = []

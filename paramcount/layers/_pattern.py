@@ -3,6 +3,7 @@
 A side is a tuple of groups, one for each axis of the value; a group is the names it is composed of, none for `1`.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -89,17 +90,18 @@ def checked(pattern: Pattern, new_axes: bool) -> Pattern:
     """The pattern, if each axis stands once on each side, and no axis of the left is lost."""
     left, right = names(pattern.left), names(pattern.target)
     for each in (left, right):
-        twice = next((name for name in each if each.count(name) > 1), None)
+        twice = next((name for name, times in Counter(each).items() if times > 1), None)
         if twice:
             wrong(pattern.text, f"has the axis {quote(twice)} twice on one side")
-    lost = next((name for name in left if name not in right), None)
+    known, kept = set(left), set(right)
+    lost = next((name for name in left if name not in kept), None)
     if lost:
         wrong(
             pattern.text,
             f"has the axis {quote(lost)} on the left only",
             hint="name it on the right too: nothing is summed",
         )
-    new = next((name for name in right if name not in left), None)
+    new = next((name for name in right if name not in known), None)
     if new and not new_axes:
         wrong(pattern.text, f"has the axis {quote(new)} on the right only", hint="name it on the left too")
     return pattern
@@ -127,8 +129,9 @@ def sizes(pattern: Pattern, x: Shape, given: Mapping[str, Size]) -> dict[str, Si
             f"the pattern {text} has {len(pattern.left)} axes on the left, the value has {x.rank}: {x}",
             hint="name every axis of the value, the channels last",
         )
+    named = {*names(pattern.left), *names(pattern.right)}
     for name in given:
-        if name not in names(pattern.left) and name not in names(pattern.right):
+        if name not in named:
             raise ArgumentError(f"the pattern {text} has no axis {quote(name)}", argument=name)
     found = dict(given)
     for group, whole in zip(pattern.left, x.sizes, strict=True):

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.layers.fields import REQUIRED, Check, ValuePath, ValuePaths
@@ -18,6 +18,12 @@ class Checked:
     kind: ClassVar[str] = ""
     by_name: ClassVar[tuple[str, ...]] = ()
     in_specs: ClassVar[Mapping[str, str]] = {}
+
+    def __new__(cls, *values: Any, **named: Any) -> Self:
+        for name in named:
+            if name not in cls.__dataclass_fields__:  # type: ignore[attr-defined]
+                raise cls.unknown(name, named[name])
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for name, check, default in self.validations():
@@ -61,6 +67,18 @@ class Checked:
         """The arguments that have no default."""
         found = dataclasses.fields(cls)  # type: ignore[arg-type]
         return tuple(each.name for each in found if each.default is REQUIRED and each.default_factory is REQUIRED)
+
+    @classmethod
+    def unknown(cls, name: str, value: Any) -> ArgumentError:
+        """The error for an argument that it does not have."""
+        from paramcount.errors.suggest import argument_hint
+
+        names = [each for each, _ in cls.checks()]
+        sizes = next((each for each, check in cls.checks() if check.takes == "sizes"), "")
+        hint = argument_hint(name, names) or (f"it takes {', '.join(names)}" if names else "it takes none")
+        if sizes:
+            hint = f"sizes of axes are a mapping: `{cls.__name__}(..., {sizes}={{{name!r}: {value}}})`"
+        return ArgumentError(f"{quote(cls.__name__)} has no argument {quote(name)}", hint, argument=name)
 
     @classmethod
     def meaning(cls, name: str) -> str:

@@ -1,7 +1,9 @@
 """Sums of products over named axes."""
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from string import ascii_letters
 from typing import Any, NamedTuple
 
@@ -12,6 +14,7 @@ from paramcount.layers.layer import Contraction, ParameterFree, Shape, Work
 from paramcount.numbers.arithmetic import Size, product, require
 
 Axes = tuple[str, ...]
+MOST_VALUES = 1000  # each contraction names all the values before it
 
 
 class Pair(NamedTuple):
@@ -78,7 +81,7 @@ class Einsum(ParameterFree, kind="einsum"):
         from jax import numpy as jnp
 
         operands, _ = parse(self.pattern)
-        letter = dict(zip(dict.fromkeys(sum(operands, ())), ascii_letters, strict=False))
+        letter = dict(zip(dict.fromkeys(chain.from_iterable(operands)), ascii_letters, strict=False))
         result, *others = inputs
         for value, axes in zip(others, steps(self.pattern), strict=True):
             left, right, kept = ("".join(letter[axis] for axis in each) for each in axes)
@@ -130,19 +133,23 @@ def parse(pattern: str) -> tuple[tuple[Axes, ...], Axes]:
         wrong(pattern, "needs one `->`", "as in `t d, s d -> t s`")
     if len(operands) < 2:
         wrong(pattern, "has one value only", "use `rearrange` to move axes, `global_pool` to average over them")
+    if len(operands) > MOST_VALUES:
+        wrong(pattern, f"has more than {MOST_VALUES:,} values", "multiply some of them before")
     for axes in (*operands, result):
         for axis in axes:
             if not axis.isidentifier():
                 wrong(pattern, f"has {quote(axis)} where the name of an axis is expected", "part names by spaces")
-            if axes.count(axis) > 1:
-                wrong(pattern, f"has the axis {quote(axis)} twice in one value")
+        twice = next((axis for axis, times in Counter(axes).items() if times > 1), None)
+        if twice:
+            wrong(pattern, f"has the axis {quote(twice)} twice in one value")
+    holders = Counter(chain.from_iterable(operands))  # how many values have an axis
     for axis in result:
-        if not any(axis in axes for axes in operands):
+        if axis not in holders:
             wrong(pattern, f"has the axis {quote(axis)} on the right only")
-    for axis in sum(operands, ()):
-        if axis not in result and sum(axis in axes for axes in operands) < 2:
+    for axis, times in holders.items():
+        if times < 2 and axis not in result:
             wrong(pattern, f"has the axis {quote(axis)} once only", "an axis is in the result, or in two values")
-    if len(set(sum(operands, ()))) > len(ascii_letters):
+    if len(holders) > len(ascii_letters):
         wrong(pattern, f"has more than {len(ascii_letters)} axes")
     return operands, result
 
@@ -150,11 +157,12 @@ def parse(pattern: str) -> tuple[tuple[Axes, ...], Axes]:
 def steps(pattern: str) -> list[tuple[Axes, Axes, Axes]]:
     """The products from left to right: the axes of the result so far, of the next value, and of their product."""
     operands, result = parse(pattern)
+    last = {axis: i for i, axes in enumerate(operands, 1) for axis in axes}  # the last value that has an axis
     found = []
     left = operands[0]
     for i, right in enumerate(operands[1:], 2):
-        later = {*result, *sum(operands[i:], ())}
-        kept = tuple(axis for axis in dict.fromkeys(left + right) if axis in later) if i < len(operands) else result
+        kept = tuple(axis for axis in dict.fromkeys(left + right) if axis in result or last[axis] > i)
+        kept = kept if i < len(operands) else result
         found.append((left, right, kept))
         left = kept
     return found

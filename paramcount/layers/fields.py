@@ -74,7 +74,8 @@ class Sizes(Wholes):
 
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, str) or not isinstance(value, Sequence):
-            raise ArgumentError(f"{name} is a list of whole numbers, not {quote(value)}", argument=name)
+            hint = f"write {quote(f'[{value}]')}" if isinstance(value, int) and not isinstance(value, bool) else ""
+            raise ArgumentError(f"{name} is a list of whole numbers, not {quote(value)}", hint, argument=name)
         return tuple(self.size(name, each) for each in value)
 
 

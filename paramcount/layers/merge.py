@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from functools import reduce
+from string import ascii_lowercase
 from typing import Any
 
 from paramcount.errors import ShapeError
 from paramcount.layers._accept import has_numbers
 from paramcount.layers.fields import ValuePaths, field
 from paramcount.layers.layer import Layer, Param, Shape, Work
-from paramcount.numbers.arithmetic import require
+from paramcount.numbers.arithmetic import Size, require
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,26 @@ class Multiply(Merge, kind="multiply"):
 
 def fits(first: Shape, other: Shape, kind: str) -> None:
     """Raise ShapeError unless the other shape is equal to the first or broadcasts to it by NumPy's rule."""
-    details = {
-        "error": ShapeError,
-        "hint": "give one of them a path that changes its shape (a `pointwise`, say), or a condition `when`",
-    }
     message = f"`{kind}` needs one shape, and got {{}} and {{}}: the first sets the shape"
-    require(other.rank <= first.rank, message, first, other, **details)
-    for one, two in zip(reversed(first.sizes), reversed(other.sizes), strict=False):
-        require((two == one) | (two == 1), message, first, other, **details)
+    try:
+        require(other.rank <= first.rank, message, first, other, error=ShapeError)
+        for one, two in zip(reversed(first.sizes), reversed(other.sizes), strict=False):
+            require((two == one) | (two == 1), message, first, other, error=ShapeError)
+    except ShapeError as error:
+        error.hint = remedy(first.sizes, other.sizes)
+        raise
+
+
+def remedy(first: tuple[Size, ...], other: tuple[Size, ...]) -> str:
+    """The hint for two shapes of which the other does not broadcast to the first."""
+    longest = max(len(first), len(other))
+    one, two = ((1,) * (longest - len(sizes)) + sizes for sizes in (first, other))
+    pairs = list(zip(one, two, strict=True))
+    if not all(type(size) is int for size in one + two) or any(a != b and 1 not in (a, b) for a, b in pairs):
+        return "give one of them a path that changes its shape (a `pointwise`, say), or a condition `when`"
+    if len(other) == longest and all(a in (1, b) for a, b in pairs):
+        return "put the larger value first"
+    axes = [(name, a, b) for name, (a, b) in zip(ascii_lowercase, pairs, strict=False)]
+    left = " ".join("1" if a < b else name for name, a, b in axes[longest - len(first) :])
+    right, sizes = (" ".join(name for name, _, _ in axes), ", ".join(f"{name}: {b}" for name, a, b in axes if a < b))
+    return f"repeat the first before: `rearrange: {{pattern: {left} -> {right}, {sizes}}}`"

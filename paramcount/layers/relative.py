@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paramcount.errors import ArgumentError, ShapeError
+from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.layers.fields import Flag, PerAxis, Whole, field
 from paramcount.layers.layer import Free, Shape, along
-from paramcount.numbers.arithmetic import Size, require
+from paramcount.numbers.arithmetic import Size, product, require
+
+GRIDS = "a window is a number, [h, w] or [d, h, w]"
 
 
 @dataclass(frozen=True)
@@ -16,10 +18,10 @@ class Relative(Free, kind="relative"):
     """A table with a row for each distance and a column for each head, as the biases (heads, queries, keys).
 
     With `grid`, a number or [h, w], the positions are those of a window and the table has (2h - 1) · (2w - 1) rows,
-    the distance's row from the top, then its column. With `query` and `key`, numbers of positions in a sequence, the
-    table's rows are T5's buckets: near distances one by one, farther ones by their logarithm up to `max_distance`,
-    half of them for keys after the query unless `causal`. The last query is at the position of the
-    last key. Costs nothing: each bias is looked up.
+    the distance's row from the top, then its column; with [d, h, w] those of a window of a volume, as in Swin3D. With
+    `query` and `key`, numbers of positions in a sequence, the table's rows are T5's buckets: near distances one by one,
+    farther ones by their logarithm up to `max_distance`, half of them for keys after the query unless `causal`. The
+    last query is at the position of the last key. Costs nothing: each bias is looked up.
     Sources: https://arxiv.org/abs/2103.14030, https://arxiv.org/abs/1910.10683
 
     >>> str(Relative(grid=7).output_shape(Shape.of(169, 3)))
@@ -27,7 +29,7 @@ class Relative(Free, kind="relative"):
     """
 
     grid: Any = field(
-        PerAxis(none=True), None, doc="the size of the window whose positions are compared, a number or [h, w]"
+        PerAxis(none=True), None, doc="the window whose positions are compared: a number, [h, w] or [d, h, w]"
     )
     query: Any = field(Whole(none=True), None, doc="how many positions the queries have, in a sequence")
     key: Any = field(Whole(none=True), None, doc="how many positions the keys have, in a sequence")
@@ -39,6 +41,7 @@ class Relative(Free, kind="relative"):
     examples = (
         ({"grid": 3}, (25, 2)),
         ({"grid": (2, 4)}, (21, 3)),
+        ({"grid": (2, 1, 3)}, (15, 2)),
         ({"query": 5, "key": 7}, (8, 2)),
         ({"query": 6, "key": 6, "causal": True, "max_distance": 20}, (8, 3)),
     )
@@ -56,7 +59,7 @@ class Relative(Free, kind="relative"):
 
     def setting(self, *inputs: Shape) -> str:
         if self.grid is not None:
-            return "×".join(map(str, along("grid", self.grid, 2)))
+            return "×".join(map(str, window(self.grid)))
         return f"{self.query}×{self.key}" + " causal" * self.causal
 
     def output_shape(self, table: Shape) -> Shape:
@@ -72,11 +75,11 @@ class Relative(Free, kind="relative"):
             message = "max_distance {} is not beyond the {} distances that have a bucket each"
             require(self.max_distance > each // 2, message, self.max_distance, each // 2, argument="max_distance")
             return Shape((heads, self.query, self.key))
-        height, width = along("grid", self.grid, 2)
-        distances = (2 * height - 1) * (2 * width - 1)
-        message = "the table has {} rows, and a grid of {} by {} has {} distances"
-        require(rows == distances, message, rows, height, width, distances, error=ShapeError, argument="grid")
-        return Shape((heads, height * width, height * width))
+        sizes = window(self.grid)
+        distances = product(2 * size - 1 for size in sizes)
+        message = f"the table has {{}} rows, and a grid of {' by '.join(['{}'] * len(sizes))} has {{}} distances"
+        require(rows == distances, message, rows, *sizes, distances, error=ShapeError, argument="grid")
+        return Shape((heads, product(sizes), product(sizes)))
 
     def forward(self, params: dict[str, Any], table: Any, *, context: Any) -> Any:
         from jax import numpy as jnp
@@ -84,11 +87,10 @@ class Relative(Free, kind="relative"):
         if self.grid is None:
             places = jnp.arange(self.query)[:, None] - jnp.arange(self.key) + self.key - 1
             return table.T[:, jnp.asarray(self.buckets(len(table)))[places]]
-        height, width = along("grid", self.grid, 2)
-        row, column = jnp.divmod(jnp.arange(height * width), width)
-        rows = row[:, None] - row + height - 1
-        columns = column[:, None] - column + width - 1
-        return table.T[:, rows * (2 * width - 1) + columns]
+        sizes, row = window(self.grid), 0
+        for size, place in zip(sizes, jnp.unravel_index(jnp.arange(product(sizes)), sizes), strict=True):
+            row = row * (2 * size - 1) + place[:, None] - place + size - 1
+        return table.T[:, row]
 
     def buckets(self, count: int) -> Any:
         """The bucket of each distance, from the key that is farthest ahead to the one farthest behind."""
@@ -102,6 +104,14 @@ class Relative(Free, kind="relative"):
         far = numpy.minimum(exact + (logarithm * (each - exact)).astype(int), each - 1)
         bucket = numpy.where(size < exact, size, far)
         return bucket if self.causal else bucket + each * (behind < 0)
+
+
+def window(grid: Any) -> tuple[Size, ...]:
+    """The sizes of a window: one number is both sizes of an image's."""
+    axes = len(grid) if isinstance(grid, tuple) else 2
+    if axes not in (2, 3):
+        raise ArgumentError(f"grid {quote(list(grid))} has {axes} entries", hint=GRIDS, argument="grid")
+    return along("grid", grid, axes)
 
 
 @dataclass(frozen=True)
@@ -148,30 +158,29 @@ class Offsets(Free, kind="offsets"):
     """A source of every distance in a window, on a logarithmic scale from -1 to 1: ((2h - 1) · (2w - 1), 2).
 
     A small network of dense layers turns it into the table for `relative`, as in Swin v2. It ignores the value that
-    arrives, and costs nothing: the distances depend on `grid`, a number or [h, w], alone.
+    arrives, and costs nothing: the distances depend on `grid`, a number, [h, w] or [d, h, w], alone.
     Source: https://arxiv.org/abs/2111.09883
 
     >>> str(Offsets(8).output_shape())
     '225×2'
     """
 
-    grid: int | Sequence[int] = field(PerAxis(), doc="the size of the window, a number or [h, w]")
+    grid: int | Sequence[int] = field(PerAxis(), doc="the window: a number, [h, w] or [d, h, w]")
 
     family = "position"
     takes_prev = False
-    examples = (({"grid": 3},), ({"grid": (2, 4)},), ({"grid": 1},))
+    examples = (({"grid": 3},), ({"grid": (2, 4)},), ({"grid": 1},), ({"grid": (2, 1, 3)},))
 
     def setting(self, *inputs: Shape) -> str:
-        return "×".join(map(str, along("grid", self.grid, 2)))
+        return "×".join(map(str, window(self.grid)))
 
     def output_shape(self) -> Shape:
-        height, width = along("grid", self.grid, 2)
-        distances: Size = (2 * height - 1) * (2 * width - 1)
-        return Shape.of(distances, 2)
+        sizes = window(self.grid)
+        return Shape.of(product(2 * size - 1 for size in sizes), len(sizes))
 
     def forward(self, params: dict[str, Any], *, context: Any) -> Any:
         from jax import numpy as jnp
 
-        axes = [jnp.arange(1 - size, size) / max(size - 1, 1) for size in along("grid", self.grid, 2)]
-        steps = 8 * jnp.stack(jnp.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+        axes = [jnp.arange(1 - size, size) / max(size - 1, 1) for size in window(self.grid)]
+        steps = 8 * jnp.stack(jnp.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
         return jnp.sign(steps) * jnp.log2(abs(steps) + 1) / 3  # log2(8 + 1) / 3: near 1

@@ -11,6 +11,8 @@ from paramcount.layers.fields import Pairs, Parts, Sizes, Whole, field
 from paramcount.layers.layer import Free, Shape
 from paramcount.numbers.arithmetic import Size, exact_div, require, settle
 
+MOST_PARTS = 50_000  # as many as a network may have layers
+
 
 @dataclass(frozen=True)
 class Split(Free, kind="split"):
@@ -51,6 +53,8 @@ class Split(Free, kind="split"):
         """The size of each part of an axis."""
         if not isinstance(self.parts, Sequence):
             count = settle(self.parts)
+            if count > MOST_PARTS:
+                raise ArgumentError(f"{count:,} parts; there can be {MOST_PARTS:,}", argument="parts")
             message = "an axis of {} does not divide into {} equal parts"
             return (exact_div(size, count, message, error=ShapeError, argument="parts"),) * count
         total = sum(self.parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paramcount.errors import printable
+from paramcount.errors import printable, visible
 from paramcount.numbers.units import binary, decimal, grouped
 from paramcount.render.sheet import Heading, Sheet
 
@@ -23,11 +23,12 @@ def render(sheet: Sheet) -> str:
     values = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.headings)
     shown = [(heading, each) for heading, each in zip(sheet.headings, values, strict=True) if not heading.colour]
     columns = [(heading.title, [cell(heading, value) for value in each]) for heading, each in shown]
+    below = " ".join(sheet.below)
     totals = [line("th", [label.strip(), "–" if n is None else grouped(n)]) for label, n, _ in sheet.totals]
     return "\n".join(
         [
             "<table>",
-            f"<caption>{escape(': '.join(filter(None, (printable(sheet.title), ' '.join(sheet.below)))))}</caption>",
+            f"<caption>{escape(': '.join(filter(None, (printable(sheet.title), visible(below)))))}</caption>",
             f"<thead>{line('th', [title for title, _ in columns])}</thead>",
             "<tbody>",
             *[line("td", list(row)) for row in zip(*(texts for _, texts in columns), strict=True)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from paramcount.errors import printable
+from paramcount.errors import printable, visible
 from paramcount.numbers.units import grouped
 from paramcount.render import terminal
 from paramcount.render.sheet import Heading, Sheet
@@ -22,10 +22,11 @@ def render(sheet: Sheet, *, width: int | None = None, encoding: str | None = Non
     parts = [terminal.written(middle(printable(sheet.title), width, "…"), encoding)]
     parts.append(lay_out(shown, terminal.colour() if colour is None else colour))
     parts.append(terminal.written(listed(sheet.totals, units=width >= ROOM), encoding))
-    below = [line if width >= WRAPPED else filled(line, width) for line in sheet.below]
+    lines = [visible(line) for line in sheet.below]
+    below = [line if width >= WRAPPED else filled(line, width) for line in lines]
     meanings = [f"{heading.title} = {heading.meaning}" for heading, _ in shown if heading.meaning]
     if meanings:
-        below[-1] = filled("; ".join([sheet.below[-1], *meanings]), width)
+        below[-1] = filled("; ".join([lines[-1], *meanings]), width)
     parts.append(terminal.written("\n".join(below), encoding))
     return "\n\n".join(filter(None, parts))
 

@@ -5,6 +5,8 @@ import shutil
 import sys
 from typing import TextIO
 
+from paramcount.errors import visible
+
 USED = "×·–…█▏▎▍▌▋▊▉"  # beyond ASCII, in tables
 ASCII = str.maketrans(
     {"×": "x", "·": "*", "–": "-", "…": "~", "█": "#"} | dict.fromkeys("▏▎▍", "") | dict.fromkeys("▌▋▊▉", "#")
@@ -46,4 +48,4 @@ def written(text: str, encoding: str) -> str:
 def complain(text: str) -> None:
     """Print to the standard error, which may be closed, or lack Unicode."""
     if sys.stderr is not None:
-        print(written(text, encoding(sys.stderr)), file=sys.stderr)
+        print(written("\n".join(map(visible, text.split("\n"))), encoding(sys.stderr)), file=sys.stderr)

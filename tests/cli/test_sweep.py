@@ -2,7 +2,7 @@
 
 import csv
 import json
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -197,11 +197,11 @@ def test_many_entries_of_lists_leave_the_figures_in_the_table(capsys):
 
 def test_a_spec_may_be_piped_in(capsys, monkeypatch):
     text = "{name: Tiny, input: {features: 4}, vars: {n: 1}, layers: [dense: n]}"
-    monkeypatch.setattr("sys.stdin", StringIO(text))
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
     out, err, code = run(capsys, "sweep", "-", "n=1,2,3", "--columns", "n,params")
     assert (err, code) == ("", 0)
     assert [line.split() for line in out.splitlines()[1:4]] == [["1", "5"], ["2", "10"], ["3", "15"]]
-    monkeypatch.setattr("sys.stdin", StringIO(text))
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
     out, err, code = run(capsys, "solve", "-", "n", "--max-params", "33")
     assert (err, code) == ("", 0)
     assert out.splitlines()[-1] == "n = 6: params 30 of at most 33; 7 has 35"

@@ -56,3 +56,41 @@ def test_jax_runs_all_of_an_iteration(item):
 def test_an_iteration_of_one_element_has_no_name_of_its_own():
     report = pc.count(pc.Network([pc.Repeat(2, [pc.Dense(4)])], input=4))
     assert [row.path for row in report.rows] == ["dense0[0:2]"]
+
+
+@pytest.mark.parametrize(
+    ("items", "rows"),
+    [
+        (
+            "{for: k, in: 2, do: [{dense: 8}, relu], name: 'stage{k}'}, {add: [stage0, stage1]}",
+            ["stage0", "stage0.dense0", "stage0.relu0", "stage1", "stage1.dense0", "stage1.relu0", "add0"],
+        ),
+        ("{repeat: 2, dense: 8, name: 'x{i}'}, {add: [x0, x1]}", ["x0", "x1", "add0"]),
+        (
+            "{for: r, in: 2, repeat: 2, dense: 8, name: 'row{r}'}, {add: [row0, row1]}",
+            ["row0[0:2]", "row1[0:2]", "add0"],
+        ),
+        (
+            "{repeat: 2, do: [{repeat: 2, dense: 8, name: 'x{i}'}, {add: [x0, x1]}]}",
+            ["do0[0:2]", "do0[0:2].x0", "do0[0:2].x1", "do0[0:2].add0"],
+        ),
+        ("{repeat: 2, dense: 8, name: last}, {add: [prev, last]}", ["last[0:2]", "add0"]),
+        ("{repeat: 3, dense: 8, name: 'x{i}', when: i != 1}, {add: [x0, x2]}", ["x0", "x2", "add0"]),
+        ("{let: {a: [dense: 8]}, name: mine}, {add: [a, prev]}", ["mine", "mine.a", "mine.a.dense0", "add0"]),
+    ],
+)
+def test_an_iteration_is_called_by_the_name_that_it_is_given(items, rows):
+    network = pc.loads(f"{{input: {{features: 8}}, layers: [{items}]}}")
+    report = pc.count(network)
+    assert [row.path for row in report.rows] == rows
+    assert sum(row.params for row in report.rows if row.leaf) == report.params
+    params, _ = network.init()
+    assert set(params) == {leaf.owner for leaf in leaves(network.graph()) if leaf.node.params()}
+    assert pc.verify(network, train=True).ok
+
+
+def test_an_iteration_is_frozen_by_its_name():
+    network = pc.loads("{input: {features: 8}, layers: [{repeat: 2, dense: 8, name: 'x{i}'}, {add: [x0, x1]}]}")
+    assert pc.count(network, train=True, freeze=["x1"]).trainable == 8 * 8 + 8
+    shared = "{input: {features: 8}, layers: [{repeat: 2, share: true, dense: 8, name: 'x{i}'}, {add: [x0, x1]}]}"
+    assert pc.count(pc.loads(shared), train=True, freeze=["x0"]).trainable == 0

@@ -216,3 +216,40 @@ def test_one_object_that_one_list_holds_once_or_that_has_no_weights_of_its_own_i
     assert of_python([shared, shared]) == (110, [])
     norm = pc.BatchNorm()
     assert of_python([pc.Dense(10, norm=norm), pc.Dense(10, norm=norm)]) == (260, [])
+
+
+@pytest.mark.parametrize(
+    ("items", "params", "macs"),
+    [
+        ("{repeat: 3, share: true, dense: 8, name: 'x{i}'}, {add: [x0, x1, x2]}", DENSE, 3 * 64),
+        ("{repeat: 3, share: true, do: [{dense: 8, name: 'x{i}'}, relu]}, {add: [x0, x1, x2]}", DENSE, 3 * 64),
+        ("{repeat: 2, share: true, dense: 8, push: s}, {add: [[pop: s], [pop: s]]}", DENSE, 2 * 64),
+        ("{repeat: 2, share: true, dense: {out: 8, activation: relu if i == 0 else gelu}}", DENSE, 2 * 64),
+        ("{repeat: 2, do: [{repeat: 3, share: true, dense: 8, name: 'x{i}'}, {add: [x0, x1, x2]}]}", 2 * DENSE, 6 * 64),
+        (
+            "{repeat: 2, share: true, do: [{repeat: 3, share: true, dense: 8, name: 'x{i}'}, {add: [x0, x1, x2]}]}",
+            DENSE,
+            6 * 64,
+        ),
+        (
+            "{for: s, in: 2, repeat: 2, share: true, dense: 8, name: 'x{s}{i}'}, {add: [x00, x01, x11]}",
+            2 * DENSE,
+            4 * 64,
+        ),
+    ],
+)
+def test_shared_iterations_that_are_not_one_body(items, params, macs):
+    """They have one set of weights: what differs is a name that each gives, a stack, or something without weights."""
+    network = pc.loads(f"{{input: {{features: 8}}, layers: [{items}]}}")
+    report = pc.count(network)
+    assert (report.params, report.macs) == (params, macs)
+    assert pc.verify(network).ok and pc.verify(network, train=True).ok
+    arrays, _ = network.init()
+    assert sum(array.size for tensors in arrays.values() for array in tensors.values()) == params
+
+
+def test_shared_iterations_with_other_weights_are_refused():
+    with pytest.raises(ParamcountError, match="`share: true` needs equal iterations, and the weights of iteration 1"):
+        pc.loads("{input: {features: 8}, layers: [{repeat: 2, share: true, dense: 8 + i, name: 'x{i}'}]}")
+    with pytest.raises(ParamcountError, match="`share: true` needs equal iterations, and the weights of iteration 1"):
+        pc.loads("{input: {features: 8}, layers: [{repeat: 2, share: true, dense: 8, frozen: i == 0}]}")

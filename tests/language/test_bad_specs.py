@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from paramcount.cost.count import count
 from paramcount.errors import ManyErrors, ParamcountError, SpecError
 from paramcount.language.load import load, loads
 
@@ -120,6 +121,106 @@ KINDS = [
         ["unknown kind `layers`", "did you mean `do`?"],
     ),
     ("repeat nothing", on_image("repeat: 3", "relu"), "3:5", ["`repeat` has nothing beside it", "`do: [...]`"]),
+    *(
+        (
+            f"{modifier} alone",
+            on_image("flatten", "dense: 8", modifier),
+            "5:5",
+            [f"`{modifier.split(':')[0]}` has no layer beside it", f"`{{dense: 8, {modifier}}}`"],
+        )
+        for modifier in ("share: k", "share: false", "frozen: true", "only: training", "when: false")
+    ),
+    ("share alone first", on_image("share: k"), "3:5", ["`share` has no layer beside it", "`{dense: 8, share: k}`"]),
+    (
+        "share alone in a path",
+        on_image("flatten", "{let: {a: [dense: 4, share: k]}}", "dense: 1"),
+        "4:26",
+        ["`share` has no layer beside it", "`{dense: 4, share: k}`"],
+    ),
+    ("share beside a name only", on_image("{name: x, share: k}"), "3:15", ["`share` has no layer beside it"]),
+    ("only beside a name only", on_image("{name: x, only: training}"), "3:15", ["`only` has no layer beside it"]),
+    (
+        "when beside from only",
+        on_image("{name: x}", "{from: x, when: false}"),
+        "4:15",
+        ["`when` beside `from` has no layer to skip", "`{when: ..., do: [from: ...]}`"],
+    ),
+    ("for alone", on_image("{for: x, in: 3}"), "3:6", ["`for` has nothing beside it", "`do: [...]`"]),
+    ("repeat beside from only", on_image("{repeat: 3, from: prev}"), "3:6", ["`repeat` has nothing beside it"]),
+    (
+        "an argument alone",
+        on_image("flatten", "dense: 8", "bias: false"),
+        "5:5",
+        ["`bias` is an argument of `dense`, not an item", "`dense: {..., bias: false}`"],
+    ),
+    (
+        "a norm alone",
+        on_image("{conv: [8, 3], name: c}", "norm: batch_norm"),
+        "4:5",
+        ["`norm` is an argument of `conv`", "`conv: {..., norm: batch_norm}`"],
+    ),
+    *(
+        (
+            f"null as {text}",
+            on_features(f"dense: {{{text}}}"),
+            "3:18",
+            ["`out` needs a value, not", "the features of the result"],
+        )
+        for text in ("out: null", "out: ~", "out: none", "out: Null")
+    ),
+    (
+        "a condition null",
+        on_features("{when: null, relu}"),
+        "3:12",
+        ["`when` needs a value, not `null`", "leave it out"],
+    ),
+    ("a size null", "{input: {features: null}, layers: [relu]}", "1:20", ["`features` needs a value, not `null`"]),
+    ("a flag null", on_features("dense: {out: 4, bias: null}"), "3:27", ["unknown variable `null`", "write `none`"]),
+    *(
+        (
+            f"the argument {word}",
+            on_features("b") + f"blocks: {{b: {{args: {{{word}: 3}}, layers: [relu]}}}}",
+            "4:21",
+            [f"`{word}` cannot be an argument", "choose another name"],
+        )
+        for word in ("in", "is", "for", "lambda", "a__b")
+    ),
+    (
+        "a parameter's one size",
+        on_features("parameter: 512"),
+        "3:16",
+        ["a list of whole numbers, not `512`", "write `[512]`"],
+    ),
+    (
+        "a loop variable beside defaults of the file",
+        "{input: {image: [8, 8, 4]}, vars: {w: 2}, defaults: {conv: {groups: w}}, layers: [{for: w, in: [32], do: [{conv: {out: i + 0.5, kernel: 3}}]}]}",
+        "1:120",
+        ["out: 0.5 is not a whole number (`i + 0.5` is 0 + 0.5)"],
+    ),
+    (
+        "a loop variable that hides a variable of the file",
+        "{input: {image: [8, 8, 4]}, vars: {w: 2}, defaults: {conv: {groups: w}}, layers: [{for: w, in: [32], do: [{conv: {out: w + 0.5, kernel: 3}}]}]}",
+        "1:120",
+        ["out: 32.5 is not a whole number (`w + 0.5` is 32 + 0.5)"],
+    ),
+    (
+        "a default of the file inside a loop that hides its variable",
+        "{input: {image: [8, 8, 4]}, vars: {w: 2.5}, defaults: {conv: {groups: w}}, layers: [{for: w, in: [32], do: [{conv: [w, 3]}]}]}",
+        "1:71",
+        ["groups: 2.5 is not a whole number (from `w`)"],
+    ),
+    (
+        "a loop variable that hides what an argument's default was computed from",
+        "{input: {features: 8}, blocks: {b: {args: {n: 3, m: n / 2}, layers: [{for: n, in: [5], do: [dense: m]}]}}, layers: [b]}",
+        "1:100",
+        ["out: 1.5 is not a whole number (from `m`; `m` is `n / 2`: 3 / 2)"],
+    ),
+    (
+        "a loop variable that hides an argument",
+        "{input: {features: 8}, blocks: {b: {args: {n: 3, m: n / 2}, layers: [{for: m, in: [0.5], do: [dense: m]}]}}, layers: [b]}",
+        "1:102",
+        ["out: 0.5 is not a whole number (from `m`)", "use `//`"],
+    ),
     ("repeat a list", on_image("repeat: 3\n    - relu"), "4:5", ["such as `do:`"]),
     ("conv1x1", on_image("conv1x1: 8"), "3:5", ["did you mean `pointwise`?"]),
     ("a comma", on_image("conv: [16 3]"), "3:15", ["a comma or an operator is missing", "`16, 3`"]),
@@ -403,6 +504,13 @@ def test_many_mistakes_are_refused_soon(text):
 )
 def test_what_is_accepted(text):
     assert loads(text).warnings == []
+
+
+def test_items_without_a_kind_that_name_or_keep_a_value():
+    """They are the identity: the value that arrives gets a name, goes on a stack, or is left for another."""
+    items = "[{name: a}, {dense: 2}, {push: s}, {repeat: 2, push: s}, {when: cin > 2, name: _b}, {from: a, name: c}, {into: [d]}"
+    joined = "concat: [a, c, d, [pop: s], [pop: s], [pop: s]]"
+    assert count(loads(f"{{input: {{features: 4}}, layers: {items}, {joined}]}}")).rows[-1].output_shape.sizes == (18,)
 
 
 def test_what_is_unused_is_a_warning():

@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from paramcount.cost.count import count
-from paramcount.language.load import load
+from paramcount.errors import ParamcountError
+from paramcount.language.load import load, loads
 
 BLOCKS = sorted((Path(__file__).resolve().parents[2] / "paramcount" / "language" / "blocks").glob("*.yaml"))
 
@@ -155,3 +156,26 @@ def test_counts_by_hand(counted, case):
 def test_where_the_input_is_added(counted, item, adds):
     leaves = [row.kind for row in counted("{image: [8, 8, 16]}", item).rows if row.leaf]
     assert ("add" in leaves) == adds
+
+
+def test_a_condition_asks_whether_an_input_is_given():
+    """Its name is `none` in expressions where it is not given, also where the block around has none to hand on."""
+    text = """
+input: {features: 8}
+blocks:
+  inner: {inputs: {more: none}, layers: [{dense: 4, when: more != none}, {dense: 2 if more == none else 3}]}
+  outer: {inputs: {most: none}, layers: [inner: {more: most}]}
+layers:
+  - {name: x}
+  - ITEM
+"""
+    without, given = 8 * 2 + 2, 8 * 4 + 4 + 4 * 3 + 3
+    for item, params in (
+        ("inner", without),
+        ("outer", without),
+        ("inner: {more: x}", given),
+        ("outer: {most: x}", given),
+    ):
+        assert count(loads(text.replace("ITEM", item))).params == params
+    with pytest.raises(ParamcountError, match="must be a whole number, not `given`"):
+        loads(text.replace("dense: 4,", "dense: more,").replace("ITEM", "inner: {more: x}"))

@@ -2,6 +2,7 @@ import numpy
 import pytest
 
 from paramcount.errors import ArgumentError, ShapeError
+from paramcount.language.load import loads
 from paramcount.layers.concat import Concat
 from paramcount.layers.layer import Shape, Work
 from paramcount.layers.merge import Add, Multiply, Subtract
@@ -20,7 +21,7 @@ def test_work_is_one_for_each_element_and_further_value():
 
 def test_the_first_sets_the_shape():
     assert Add(PATHS).output_shape(IMAGE, Shape.of(64), Shape.of(1), Shape.of(7, 1, 1), Shape.of()) == IMAGE
-    for other in ((7, 7, 32), (8, 7, 64), (7,), (1, 7, 7, 64)):
+    for other in ((7, 7, 32), (8, 7, 64), (7,), (2, 7, 7, 32)):
         with pytest.raises(ShapeError, match="`add` needs one shape, and got 7×7×64 and") as raised:
             Add(PATHS).output_shape(IMAGE, Shape.of(*other))
         assert "path" in raised.value.hint and "condition" in raised.value.hint
@@ -30,6 +31,29 @@ def test_the_first_sets_the_shape():
         Add(PATHS).output_shape(Shape.of(1, 64), Shape.of(7, 64))
     with pytest.raises(ShapeError, match="`subtract` works on numbers, and got tokens 9"):
         Subtract(PATHS).output_shape(Shape((9,), "tokens"), Shape((9,), "tokens"))
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "hint"),
+    [
+        ((64,), (7, 7, 64), "put the larger value first"),
+        ((1, 64), (7, 64), "put the larger value first"),
+        ((7, 7, 64), (1, 7, 7, 64), "put the larger value first"),
+        ((4, 4, 1), (8,), "repeat the first before: `rearrange: {pattern: a b 1 -> a b c, c: 8}`"),
+        ((4, 1), (2, 1, 3), "repeat the first before: `rearrange: {pattern: b 1 -> a b c, a: 2, c: 3}`"),
+    ],
+)
+def test_what_to_do_about_shapes_that_fit_another_way(first, other, hint):
+    with pytest.raises(ShapeError) as raised:
+        Multiply(PATHS).output_shape(Shape.of(*first), Shape.of(*other))
+    assert raised.value.hint == hint
+
+
+def test_the_hint_to_repeat_works():
+    repeated = "rearrange: {pattern: a b 1 -> a b c, c: 8}"
+    items = f"{{name: x}}, {{global_pool, name: b}}, {{from: x, pointwise: 1}}, {repeated}, {{multiply: [prev, b]}}"
+    network = loads(f"{{input: {{image: [4, 4, 8]}}, layers: [{items}]}}")
+    assert str(network.graph().outputs["output"].shape) == "4×4×8"
 
 
 def test_the_first_sets_the_layout():

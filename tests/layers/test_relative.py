@@ -25,6 +25,46 @@ def test_grid_looks_up_the_distance_of_each_pair():
     assert layer.work(Shape.of(15, 2)) == Work()
 
 
+def test_grid_of_a_volume():
+    """As in Swin3D, whose windows are 8×7×7: distances from front to back, then from the top, then by column."""
+    sizes = (2, 3, 2)
+    spans = [range(1 - size, size) for size in sizes]
+    distances = [(z, y, x) for z in spans[0] for y in spans[1] for x in spans[2]]
+    table = numpy.arange(2.0 * len(distances)).reshape(len(distances), 2)
+    layer = Relative(grid=list(sizes))
+    found = layer.forward({}, table, context=None)
+    places = list(numpy.ndindex(sizes))
+    for i, place in enumerate(places):
+        for j, other in enumerate(places):
+            row = distances.index(tuple(a - b for a, b in zip(place, other, strict=True)))
+            assert list(found[:, i, j]) == list(table[row])
+    assert layer.output_shape(Shape.of(45, 2)).sizes == found.shape == (2, 12, 12)
+    assert Relative(grid=[8, 7, 7]).output_shape(Shape.of(15 * 13 * 13, 3)).sizes == (3, 392, 392)
+    offsets = Offsets([2, 1, 3])
+    assert offsets.output_shape().sizes == offsets.forward({}, context=None).shape == (3 * 1 * 5, 3)
+
+
+def test_windows_of_a_volume_in_a_spec():
+    """A window attention of Swin3D-T's first stage: 96 channels, 3 heads, 8×7×7 positions in each of 4 windows."""
+    report = count(
+        loads("""
+input: {volume: [16, 14, 7, 96]}
+layers:
+  - let:
+      bias: [parameter: [15 * 13 * 13, 3], relative: {grid: [8, 7, 7]}]
+      parts: [regions: {window: [8, 7, 7], shift: [4, 3, 3]}]
+  - each:
+      pattern: (a d) (b h) w c -> a b | (d h w) c
+      d: 8
+      h: 7
+      with: {parts: (a d) (b h) w -> a b | (d h w)}
+      do: [attention: {heads: 3, position: bias, regions: parts}]
+""")
+    )
+    assert report.params == 15 * 13 * 13 * 3 + 4 * (96 * 96 + 96)
+    assert report.macs == 4 * (4 * 392 * 96 * 96 + 2 * 392 * 392 * 96)
+
+
 def bucket(behind, exact):
     """T5's bucket of a distance for `2 · exact` buckets and 128 as the farthest, by whole numbers alone."""
     if behind < exact:
@@ -78,7 +118,9 @@ def test_settings_refused(settings, words):
     [
         ({"grid": 7}, Shape.of(168, 3), ["168", "7 by 7", "169"]),
         ({"grid": 7}, Shape.of(169), ["features 169", "two axes"]),
-        ({"grid": [7, 7, 7]}, Shape.of(169, 3), ["3 entries for 2 axes"]),
+        ({"grid": [8, 7, 7]}, Shape.of(169, 3), ["169", "8 by 7 by 7", "2535"]),
+        ({"grid": [7, 7, 7, 7]}, Shape.of(169, 3), ["4 entries", "[d, h, w]"]),
+        ({"grid": [7]}, Shape.of(13, 3), ["1 entries", "[d, h, w]"]),
         ({"query": 5, "key": 5}, Shape.of(3, 2), ["3 rows"]),
         ({"query": 5, "key": 5, "max_distance": 8}, Shape.of(32, 2), ["max_distance 8"]),
     ],

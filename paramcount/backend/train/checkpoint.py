@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy
 
-from paramcount.errors import ArgumentError, needs, quote
+from paramcount.errors import ArgumentError, needs, printable, quote
 
 BY_PATH = ("params", "buffers")  # the trees {path: {name: array}}
 SHOWN = 3  # differences at most
@@ -74,7 +74,7 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, numpy.ndarray], dict[s
         raise ArgumentError(f"{quote(path)} cannot be read: {error.strerror}") from error
     except (SafetensorError, AttributeError) as error:  # AttributeError: a type unknown to NumPy
         message = f"{quote(path)} is not a safetensors file, or is incomplete"
-        raise ArgumentError(message, hint=f"safetensors says: {error}") from error
+        raise ArgumentError(message, hint=f"safetensors says: {printable(str(error))}") from error
 
 
 def restore(arrays: Mapping[str, numpy.ndarray], like: Mapping[str, Any]) -> dict[str, Any]:

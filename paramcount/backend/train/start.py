@@ -15,7 +15,7 @@ from paramcount.backend.run.initialize import Tensors, initialize, split
 from paramcount.backend.train.checkpoint import load, replaceable, restore, save
 from paramcount.backend.train.result import Epoch
 from paramcount.backend.train.step import State
-from paramcount.errors import ArgumentError, needs, quote
+from paramcount.errors import ArgumentError, needs, printable, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph
 
@@ -112,16 +112,16 @@ def resumed(checkpoint: Any, graph: Graph, state: State, seed: int, optimizer: s
     """
     arrays, meta = load(checkpoint)
     try:
-        found, epochs = int(meta["seed"]), tuple(Epoch(*each) for each in json.loads(meta["epochs"]))
+        found, epochs = int(meta["seed"]), tuple(epoch_of(*each) for each in json.loads(meta["epochs"]))
         before = meta["optimizer"]
-        others = set(json.loads(meta["frozen"])) ^ set(frozen(state))
-    except (KeyError, ValueError, TypeError) as error:
+        others = set(map(str, json.loads(meta["frozen"]))) ^ set(frozen(state))
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise ArgumentError(f"{quote(checkpoint)} is not a checkpoint of a training run") from error
     if found != seed:
         hint = f"the order of the data would differ; use the seed {found}"
         raise ArgumentError(f"{quote(checkpoint)} was trained with the seed {found}, not {seed}", hint)
     if before != optimizer:
-        message = f"{quote(checkpoint)} was trained with {before}, not with {optimizer}"
+        message = f"{quote(checkpoint)} was trained with {printable(before)}, not with {optimizer}"
         raise ArgumentError(message, "use the same optimizer", argument="optimizer")
     restore(arrays, {"params": state.all_params, "buffers": state.buffers})  # for another network, all would differ
     if others:
@@ -130,6 +130,12 @@ def resumed(checkpoint: Any, graph: Graph, state: State, seed: int, optimizer: s
     whole = restore(arrays, trees(state))
     params, kept = split(graph, whole.pop("params"))
     return State(params, kept, **whole), epochs
+
+
+def epoch_of(number: Any, loss: Any, train: Any, test: Any, seconds: Any, examples: Any) -> Epoch:
+    """An epoch from what JSON holds of one; raises ValueError or TypeError for anything but numbers."""
+    scores = [None if score is None else float(score) for score in (train, test)]
+    return Epoch(int(number), float(loss), *scores, float(seconds), int(examples))
 
 
 def frozen(state: State) -> list[str]:

@@ -195,7 +195,7 @@ class Parser:
             self.close(token, ")")
             return piece
         if token.value == "[":
-            return self.compiled(token, lambda *items: list(items), *self.items(token, "]"))
+            return self.compiled(token, values.listed, *self.items(token, "]"))
         if token.value in ("-", "+"):
             operation = values.negative if token.value == "-" else values.number
             return self.compiled(token, operation, self.nested(token, SIGN))

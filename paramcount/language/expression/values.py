@@ -12,6 +12,8 @@ from paramcount.errors import ArgumentError, quote
 from paramcount.language.expression.tokens import LIMIT
 from paramcount.numbers.column import Column, Mask, bound, plain, real, require
 
+MOST_ENTRIES = 1_000_000
+
 
 def described(value: Any) -> str:
     """A value in the user's words."""
@@ -185,6 +187,23 @@ def contained(a: Any, items: Any) -> Any:
 
 def missing(a: Any, items: Any) -> Any:
     return invert(contained(a, items))
+
+
+def listed(*items: Any) -> list:
+    """A list, unless it holds so much, in the lists that it holds, that nothing could be done with it."""
+    if any(isinstance(each, (list, tuple)) for each in items) and entries(items) > MOST_ENTRIES:
+        raise ArgumentError(f"a list with more than {MOST_ENTRIES:,} entries in its lists")
+    return list(items)
+
+
+def entries(items: Any) -> int:
+    """How many values a list and its lists hold, counted no further than is allowed."""
+    total = 0
+    for each in items:
+        total += entries(each) if isinstance(each, (list, tuple)) else 1
+        if total > MOST_ENTRIES:
+            break
+    return total
 
 
 def item(items: Any, index: Any) -> Any:

@@ -35,6 +35,8 @@ from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
 from paramcount.language.yaml.source import refuse_characters, split_lines
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+MOST_ERRORS = 100
+SHOWN = 1000  # characters of a line
 THOUSANDS = r"[1-9]\d{0,2}(,\d{3})+(?![\w.])"  # text, as the patterns of `mistakes`
 
 
@@ -56,8 +58,8 @@ def is_word(text: str) -> bool:
     return text.replace(".", "").replace("-", "").isidentifier()
 
 
-class TooDeep(Exception):
-    """Ends the reading; its error is collected already."""
+class Enough(Exception):
+    """Ends the reading; what is wrong is collected already."""
 
 
 class Reader:
@@ -84,7 +86,7 @@ class Reader:
         root = None
         try:
             root = self.document()
-        except TooDeep:
+        except Enough:
             pass
         except (yaml.YAMLError, ValueError) as problem:
             error = explain(problem, self)
@@ -123,8 +125,19 @@ class Reader:
             self.lines = split_lines(self.text)
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
+    def rest(self, position: Position) -> str:
+        """The line from a place on, no more of it than an error can show."""
+        start = position.column - 1
+        return self.line(position.line)[start : start + SHOWN]
+
     def refuse(self, message: str, hint: str, position: Position) -> None:
-        self.errors.append(SpecError(message, hint=hint, position=position))
+        self.note(SpecError(message, hint=hint, position=position))
+
+    def note(self, error: ParamcountError) -> None:
+        """Remember an error, so that reading goes on behind it; raises Enough when there are many."""
+        self.errors.append(error)
+        if len(self.errors) == MOST_ERRORS:
+            raise Enough
 
     def node(self, event: Any) -> Node:
         """The node that an event begins, with all that it holds."""
@@ -134,14 +147,13 @@ class Reader:
         position = self.position(event)
         if kind is AliasEvent:
             if event.anchor not in self.anchors:
-                source = self.line(position.line)[position.column - 1 :]
-                self.errors.append(alias_error(source, position))
+                self.note(alias_error(self.rest(position), position))
             return Scalar("", position)
         if event.anchor is not None or event.tag is not None:
             self.refuse_properties(event, position)
         if len(self.open) == DEEPEST:
-            self.errors.append(deep_error(position))
-            raise TooDeep
+            self.note(deep_error(position))
+            raise Enough
         self.open.append((event.flow_style, event))
         if kind is SequenceStartEvent:
             result = Sequence(self.items(event.flow_style), position)
@@ -157,15 +169,15 @@ class Reader:
             self.refuse_properties(event, position)
         self.last = scalar = Scalar(event.value, position, bool(event.style))
         if scalar.quoted and not scalar.text.isprintable() and re.search("[\ud800-\udfff]", scalar.text):
-            self.errors.append(escape_error(position))
+            self.note(escape_error(position))
         return scalar
 
     def refuse_properties(self, event: Any, position: Position) -> None:
         if event.anchor is not None:
             self.anchors.add(event.anchor)
-            self.errors.append(anchor_error(event.anchor, position))
+            self.note(anchor_error(event.anchor, position))
         if event.tag is not None:
-            self.errors.append(tag_error(position))
+            self.note(tag_error(position))
 
     def items(self, flow: bool) -> list[Node]:
         items = []
@@ -229,9 +241,9 @@ class Reader:
         if type(event) is AliasEvent:
             return
         del self.errors[before:]
-        template = re.match(TEMPLATE, self.line(start.line)[start.column - 1 :])
+        template = re.match(TEMPLATE, self.rest(start))
         if template:
-            self.errors.append(template_error(template[0], template[1], start))
+            self.note(template_error(template[0], template[1], start))
         else:
             hint = "a key is one word; a list or mapping stands after the `:`"
             self.refuse("a key cannot be a list or a mapping", hint, position)
@@ -240,9 +252,8 @@ class Reader:
         """Collects an error where a colon has no space after it: `conv:{out`, `out:8`."""
         found = re.fullmatch(MISSING_SPACE, scalar.text)
         if found:
-            line = self.line(scalar.position.line)[scalar.position.column - 1 :]
-            whole = re.match(r"[\w.]+:([\[{].*[\]}])", line)
-            self.errors.append(space_error(found[1], whole[1] if whole else found[2].split()[0], scalar.position))
+            whole = re.match(r"[\w.]+:([\[{].*[\]}])", self.rest(scalar.position))
+            self.note(space_error(found[1], whole[1] if whole else found[2].split()[0], scalar.position))
 
     def check_comma(self, scalar: Scalar) -> None:
         """Collects an error where an unquoted comma cut an expression: `max(8` and `16)`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from typing import BinaryIO
 
 from paramcount.errors import Position, SpecError, quote
 
@@ -51,7 +52,19 @@ SAVE_AS_UTF8 = "save the file as UTF-8"
 
 def read_source(path: str) -> str:
     """The text of a file, without a byte order mark; raises SpecError where it is not a spec."""
-    data = read_bytes(path)
+    return as_text(read_bytes(path), path)
+
+
+def read_stream(stream: BinaryIO, name: str) -> str:
+    """The same for a stream, such as standard input; it is read no further than the largest spec."""
+    try:
+        return as_text(stream.read(LARGEST + 1), name)
+    except OSError as problem:
+        raise SpecError(f"{quote(name)} cannot be read: {problem.strerror or problem}") from None
+
+
+def as_text(data: bytes, path: str) -> str:
+    """Bytes as the text of a spec; `path` names them in errors."""
     what = BY_ENDING.get(os.path.splitext(path)[1].lower()) or safetensors(data)
     for first, name in BY_FIRST_BYTES.items():
         if not what and data.startswith(first):
@@ -88,6 +101,15 @@ def read_bytes(path: str) -> bytes:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "it is not a path"
         raise SpecError(f"{quote(path)} cannot be read: {reason}", hint="check the path and its permissions") from None
+
+
+def absolute(path: str) -> str:
+    """The absolute path of a file; raises SpecError where it depends on a working directory that was deleted."""
+    try:
+        return os.path.abspath(path)
+    except OSError:
+        hint = "change to a directory that exists"
+        raise SpecError(f"{quote(path)} is in a working directory that was deleted", hint=hint) from None
 
 
 def specs_in(folder: str) -> list[str]:

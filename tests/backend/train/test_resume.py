@@ -1,14 +1,18 @@
 """Resuming from a checkpoint: the result is the same bit for bit, and a checkpoint of another run is refused."""
 
+import json
 import pathlib
+import re
 
 import jax
 import numpy
 import optax
 import pytest
 from numpy.testing import assert_array_equal
+from safetensors.numpy import save_file
 
 import paramcount as pc
+from paramcount.backend.train.checkpoint import load
 from paramcount.errors import ArgumentError, CheckError
 
 GENERATOR = numpy.random.default_rng(5)
@@ -86,6 +90,19 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     assert "cannot be read: No such file" in refused(checkpoint=tmp_path / "b.safetensors")
     file.write_bytes(file.read_bytes()[:-1])
     assert "or is incomplete" in refused()
+
+
+@pytest.mark.parametrize("key", ["seed", "optimizer", "frozen", "epochs"])
+def test_odd_texts_in_a_checkpoint_are_escaped(tmp_path, key):
+    file, odd = tmp_path / "a.safetensors", "\x1b[31m\x07\u202e\x85\nINJECTED"
+    pc.train(NETWORK, PAIRS, checkpoint=file, optimizer="sgd")
+    arrays, meta = load(file)
+    number = json.loads(meta["epochs"])[0]
+    texts = {"frozen": json.dumps([odd]), "epochs": json.dumps([[odd, *number[1:]]])}
+    save_file(arrays, file, meta | {key: texts.get(key, odd)})
+    message = complaint(epochs=2, resume=True, checkpoint=file, optimizer="sgd")
+    assert not re.search("[\x1b\x07\u202e\x85]|^.?INJECTED", message, re.M)
+    assert ("INJECTED" in message) == (key in ("optimizer", "frozen"))
 
 
 def test_another_freeze_is_noticed_without_optimizer_state(tmp_path):
