@@ -11,6 +11,7 @@ from paramcount.errors import ArgumentError, quote
 from paramcount.language.language import SpecSyntax
 from paramcount.language.load import Loaded
 from paramcount.language.variables import undeclared
+from paramcount.numbers.column import IN_FLOATS
 from paramcount.sweeps.region import Region
 
 ELEMENT = re.compile(r"(\w+)\[(\d+|\*)\]")
@@ -112,7 +113,7 @@ class Space:
         values = given if isinstance(given, numpy.ndarray) else list(given)
         if not len(values):
             raise ArgumentError(f"{quote(name)} has no values", hint=f"e.g. {name}=[0.5, 1.0]")
-        array = numpy.asarray(values) if all_numbers(values) else None
+        array = numpy.asarray(values) if all_numbers(values) and not mixed(values) else None
         if array is not None and isinstance(self.base.get(name), list):
             hint = f"give lists, [[...], [...]], or values of its entries: {name}[0], {name}[*]"
             raise ArgumentError(f"{quote(name)} is a list", hint=hint)
@@ -189,14 +190,22 @@ class Space:
 
         if name not in self.choices:
             return values
-        table = numpy.empty(len(self.choices[name]), object)
-        table[:] = self.choices[name]
+        choices = self.choices[name]
+        if all_numbers(choices) and max(map(abs, choices)) <= IN_FLOATS:
+            return numpy.array(choices)[values]
+        table = numpy.empty(len(choices), object)
+        table[:] = choices
         return table[values]
 
 
 def one_value(values: Any) -> bool:
     """Whether a variable has one value rather than several."""
     return values is None or isinstance(values, (str, int, float)) or getattr(values, "ndim", 1) == 0
+
+
+def mixed(values: Any) -> bool:
+    """Whether some numbers are ints and others floats: each is counted as what it is, since `n / 2` depends on it."""
+    return not hasattr(values, "dtype") and len({isinstance(each, int) for each in values}) > 1
 
 
 def all_numbers(values: Any) -> bool:

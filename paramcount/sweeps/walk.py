@@ -7,7 +7,7 @@ from typing import Any
 from paramcount.cost.count import count
 from paramcount.cost.figures import Figures
 from paramcount.errors import ManyErrors, ParamcountError, Undecided
-from paramcount.numbers.column import Column
+from paramcount.numbers.column import MOST, Column, overflow
 from paramcount.sweeps.region import Region
 from paramcount.sweeps.result import Sweep
 from paramcount.sweeps.space import Space
@@ -57,7 +57,11 @@ class Walk:
                 continue
             try:
                 network = self.network(region)
-                for name, value in count(network).totals._asdict().items():
+                totals = count(network).totals._asdict()
+                for value in totals.values():
+                    if type(value) is int and value > MOST:  # of all variants of a region, or of its only one
+                        raise overflow(value)
+                for name, value in totals.items():
                     place(figures[name], region, value)
                 for name, into in computed.items():
                     place(into, region, network.vars[name])
