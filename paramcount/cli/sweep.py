@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from paramcount.cli.options import Parser, at_least_one, spec_of
@@ -52,17 +53,13 @@ def run(arguments: list[str]) -> int:
         if name not in known:
             raise no_column(name, known)
     plot = Plot(options.plot, *axes(options), space.title, bool(options.pareto)) if options.plot else None
-    file = RowFile(options.output, columns or known) if options.output else None
-    try:
+    with stopped_in_order(), RowFile(options.output, columns or known) if options.output else nullcontext() as file:
         with closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts:
             for part in parts:
                 kept = selection.add(part)
                 for each in (file, plot):
                     if each is not None:
                         each.append(kept)
-    finally:
-        if file is not None:
-            file.close()
     if plot is not None:
         plot.draw(selection.points, selection.invalid, options.where)
     rows = selection.rows()
@@ -75,6 +72,20 @@ def run(arguments: list[str]) -> int:
     if selection.points and selection.invalid == selection.points:
         raise ArgumentError("no variant is a valid network", hint=next(iter(selection.reasons)).splitlines()[0])
     return 0
+
+
+@contextmanager
+def stopped_in_order() -> Iterator[None]:
+    """Leave the code inside as after Ctrl-C when the process is told to end, so that no file is left half written."""
+
+    def stop(number: int, frame: object) -> None:
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class Selection:
