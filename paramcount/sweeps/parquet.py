@@ -57,9 +57,8 @@ class Parquet:
 
 def array(values: Any, mask: Any) -> Any:
     if values.dtype.kind == "O":
-        unknown = [False] * len(values) if mask is None else mask.tolist()
-        texts = [None if hidden else str(value) for value, hidden in zip(values.tolist(), unknown, strict=True)]
-        return pyarrow.array(texts, TEXT)
+        texts = [None if value is None else str(value) for value in values.tolist()]
+        return pyarrow.array(texts, TEXT, mask=mask)
     return pyarrow.array(values, mask=mask)
 
 
