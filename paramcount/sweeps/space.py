@@ -128,7 +128,7 @@ class Space:
         if not len(values):
             raise ArgumentError(f"{quote(name)} has no values", hint=f"e.g. {name}=[0.5, 1.0]")
         if len(values) > MOST_VALUES:
-            raise ArgumentError(f"{quote(name)} has more than {MOST_VALUES:,} values", hint="take a larger step")
+            raise ArgumentError(f"{quote(name)} has more than {MOST_VALUES:,} values", hint="draw some, or take a step")
         array = numpy.asarray(values) if all_numbers(values) and not mixed(values) else None
         if array is not None and isinstance(self.base.get(name), list):
             hint = f"give lists, [[...], [...]], or values of its entries: {name}[0], {name}[*]"
