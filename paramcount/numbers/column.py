@@ -371,11 +371,13 @@ def careful(operation: Callable, left: Any, right: Any) -> Column:
     return Column(result.astype(numpy.int64))
 
 
+SHOWN = 10**100
 ALONE = "count this variant on its own: outside a sweep, numbers have no limit"
 
 
 def overflow(number: int) -> ArgumentError:
-    return ArgumentError(f"the number {number:,} overflows the 64 bits of a sweep", hint=ALONE)
+    shown = f"{number:,}" if abs(number) < SHOWN else "of more than 100 digits"
+    return ArgumentError(f"the number {shown} overflows the 64 bits of a sweep", hint=ALONE)
 
 
 def nonzero(values: Any, low: int, high: int) -> None:
