@@ -68,27 +68,30 @@ def by_variant(function: Callable, *operands: Any) -> Any:
     """
     import numpy
 
-    arrays = numpy.broadcast_arrays(*map(plain, operands))
-    shape, results, errors = arrays[0].shape, [], {}
-    for index, values in enumerate(zip(*(array.reshape(-1).tolist() for array in arrays), strict=True)):
+    def outcome(row: tuple) -> Any:
         try:
-            result = function(*values)
-            if type(result) is int and not LEAST <= result <= MOST:
-                raise overflow(result)
-            results.append(result)
+            result = function(*row)
         except ArgumentError as error:
-            errors[index] = error
-    if errors:
-        first, *_ = errors.values()
-        alike = [index for index, error in errors.items() if error.message == first.message]
-        first.mask = numpy.isin(numpy.arange(arrays[0].size), alike).reshape(shape)
+            return error
+        return overflow(result) if type(result) is int and not LEAST <= result <= MOST else result
+
+    arrays = numpy.broadcast_arrays(*map(plain, operands))
+    shape = arrays[0].shape
+    rows = list(zip(*(array.reshape(-1).tolist() for array in arrays), strict=True))
+    outcomes = {row: outcome(row) for row in set(rows)}
+    found = [outcomes[row] for row in rows]
+    if any(isinstance(each, ArgumentError) for each in outcomes.values()):
+        first = next(each for each in found if isinstance(each, ArgumentError))
+        alike = [isinstance(each, ArgumentError) and each.message == first.message for each in found]
+        first.mask = numpy.array(alike).reshape(shape)
         raise first
-    whole = numpy.array([type(each) is int for each in results]).reshape(shape)
-    if whole.all():
-        return Column.whole("the result", numpy.array(results, dtype=numpy.int64).reshape(shape))
-    if whole.any():
+    kinds = set(map(type, outcomes.values()))
+    if len(kinds) > 1:
+        whole = numpy.array([type(each) is int for each in found]).reshape(shape)
         raise Undecided("a number is whole in some variants and not in others", mask=whole)
-    return numpy.array(results, dtype=numpy.float64).reshape(shape)
+    if kinds == {int}:
+        return Column(numpy.array(found, dtype=numpy.int64).reshape(shape))
+    return numpy.array(found, dtype=numpy.float64).reshape(shape)
 
 
 def product(sizes: Iterable[Size]) -> Size:

@@ -19,7 +19,7 @@ ELEMENT = re.compile(r"(\w+)\[(\d+|\*)\]")
 NUMBERS = 2**24  # held by the arrays of one window
 GRID = 2**16  # points in one window of a grid
 MOST_POINTS = 10**10  # some hours
-MOST_VALUES = 10**7  # of a variable
+MOST_VALUES = 10**7  # of a variable that is given as a range, or by anything else that may never end
 
 
 class Space:
@@ -124,11 +124,12 @@ class Space:
         """A variable's values as an array; raises ArgumentError if they are not valid."""
         import numpy
 
-        values = given if isinstance(given, numpy.ndarray) else list(islice(given, MOST_VALUES + 1))
+        held = isinstance(given, (numpy.ndarray, list, tuple))
+        values = given if held else list(islice(given, MOST_VALUES + 1))
         if not len(values):
             raise ArgumentError(f"{quote(name)} has no values", hint=f"e.g. {name}=[0.5, 1.0]")
-        if len(values) > MOST_VALUES:
-            raise ArgumentError(f"{quote(name)} has more than {MOST_VALUES:,} values", hint="draw some, or take a step")
+        if not held and len(values) > MOST_VALUES:
+            raise ArgumentError(f"{quote(name)} has more than {MOST_VALUES:,} values", hint="take a larger step")
         array = numpy.asarray(values) if all_numbers(values) and not mixed(values) else None
         if array is not None and isinstance(self.base.get(name), list):
             hint = f"give lists, [[...], [...]], or values of its entries: {name}[0], {name}[*]"

@@ -52,11 +52,11 @@ def bounded(value: Any) -> Any:
         if -LIMIT <= value <= LIMIT:
             return value
         raise too_large()
-    if is_array(value):
-        require(Mask(abs(value) <= LIMIT), "the result is too large")
-    elif isinstance(value, Column):
+    if type(value) is Column:
         if beyond(value, LIMIT) and beyond(Column(value.array), LIMIT):
             raise too_large()
+    elif is_array(value):
+        require(Mask(abs(value) <= LIMIT), "the result is too large")
     elif isinstance(value, complex):
         raise ArgumentError("a fractional power of a negative number is not real")
     return value
@@ -64,6 +64,9 @@ def bounded(value: Any) -> Any:
 
 def too_large() -> ArgumentError:
     return ArgumentError("the result is too large", hint="numbers go up to 1e18")
+
+
+PLAIN = {int, float}
 
 
 def whole(value: Any) -> bool:
@@ -85,7 +88,7 @@ def arithmetic(operation: Callable) -> Callable:
     alike = operation in (operator.add, operator.sub, operator.mul, operator.truediv)
 
     def apply(a: Any, b: Any) -> Any:
-        if type(a) is not int or type(b) is not int:
+        if type(a) not in PLAIN or type(b) not in PLAIN:
             a, b = number(a), number(b)
             if swept(a) or swept(b):
                 try:
@@ -130,8 +133,10 @@ def power(a: Any, b: Any) -> Any:
     if type(a) is int and type(b) is int:
         if (abs(a).bit_length() - 1) * b >= LIMIT.bit_length():
             raise too_large()
-    elif swept(a) or swept(b):
+    elif type(a) not in PLAIN or type(b) not in PLAIN:
         a, b = number(a), number(b)
+        if not (swept(a) or swept(b)):
+            return power(a, b)
         try:
             if whole(a) and whole(b):
                 return bounded(a**b)
