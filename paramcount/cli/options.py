@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paramcount.errors import ArgumentError, quote
@@ -41,8 +41,19 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise ArgumentError(message, hint=self.help_hint)
 
+    def refuse_twice(self, arguments: Sequence[str]) -> None:
+        """Raise ArgumentError for an option with a value that is given twice and not repeatable; one would be lost."""
+        seen = set()
+        for word in arguments:
+            action = self._option_string_actions.get(word.split("=")[0])
+            if action is not None and action.nargs != 0 and not isinstance(action.default, list):
+                if action in seen:
+                    raise ArgumentError(f"{quote(action.option_strings[0])} is given twice", hint="give it once")
+                seen.add(action)
+
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
         options, left = self.parse_known_intermixed_args(arguments)
+        self.refuse_twice(arguments)
         if not left:
             return options
         from paramcount.errors import suggest
@@ -54,6 +65,13 @@ class Parser(argparse.ArgumentParser):
         raise suggest.unknown("option", word, known, self.help_hint)
 
 
+def given_once(name: str, known: Container[str]) -> str:
+    """The name of a variable; raises ArgumentError if it is among those that have values already."""
+    if name in known:
+        raise ArgumentError(f"{quote(name)} is given twice", hint="give a variable once")
+    return name
+
+
 def listed(words: Sequence[str]) -> str:
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
@@ -61,6 +79,12 @@ def listed(words: Sequence[str]) -> str:
 def at_least_one(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 1")
+    return int(text)
+
+
+def at_least_zero(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 0")
     return int(text)
 
 
@@ -108,14 +132,11 @@ def load_spec(options: argparse.Namespace) -> Any:
         name, equals, value = setting.partition("=")
         if not equals or not name.strip():
             raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint="--set width=0.5")
-        name = name.strip()
-        if name in ("path", "variant"):
-            raise ArgumentError(f"`--set` cannot set {quote(name)}", hint="choose a variant with `--variant`")
-        settings[name] = value.strip()
+        settings[given_once(name.strip(), settings)] = value.strip()
     if options.spec == "-":
-        network = loads(piped(), options.variant, "<stdin>", **settings)
+        network = loads(piped(), options.variant, "<stdin>", vars=settings)
     else:
-        network = load(options.spec, options.variant, **settings)
+        network = load(options.spec, options.variant, vars=settings)
     for warning in network.warnings:
         complain(warning)
     return network

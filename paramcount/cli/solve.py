@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import SUPPRESS
 
 from paramcount.cli.options import Parser, spec_of
-from paramcount.cli.values import amount, number, scalar, setting
+from paramcount.cli.values import amount, number, scalar, settings
 from paramcount.cost.figures import Figures
 from paramcount.render.shown import rendered
 
@@ -24,8 +24,8 @@ def run(arguments: list[str]) -> int:
     given = {name: text for name, text in vars(options).items() if text}
     budget = {name: amount(given[f"max_{name}"]) for name in Figures._fields if f"max_{name}" in given}
     bounds = {name: number(given[name]) for name in ("low", "high", "step") if name in given}
-    fixed = {name: scalar(values) for name, values in map(setting, options.set)}
-    found = solve(spec_of(options), options.name, budget, options.variant, **bounds, **fixed)
+    fixed = {name: scalar(values) for name, values in settings(options.set).items()}
+    found = solve(spec_of(options), options.name, budget, options.variant, **bounds, vars=fixed)
     print(rendered(found.sheet(), options.format))
     return 0
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from paramcount.cli.options import Parser, at_least_one, spec_of
-from paramcount.cli.values import setting
+from paramcount.cli.options import Parser, at_least_one, at_least_zero, spec_of
+from paramcount.cli.values import settings
 from paramcount.errors import ArgumentError, quote
 from paramcount.numbers.units import grouped
 from paramcount.render.shown import rendered
@@ -32,6 +33,7 @@ examples:
   paramcount sweep resnet "depths[*]=2:12" --random 10000 --seed 7 --output resnets.csv
 """
 ROWS = 10
+TO_END = [each for each in (signal.SIGTERM, getattr(signal, "SIGHUP", None)) if each]
 
 
 def run(arguments: list[str]) -> int:
@@ -44,7 +46,7 @@ def run(arguments: list[str]) -> int:
     from paramcount.sweeps.table import USUAL, sheet
     from paramcount.sweeps.walk import Walk
 
-    given = dict(map(setting, options.settings))
+    given = settings(options.settings)
     space = space_of(spec_of(options), options.variant, given, options.paired, options.random, options.seed)
     selection, known = Selection(options), Walk(space, None).columns
     columns = options.columns
@@ -52,22 +54,22 @@ def run(arguments: list[str]) -> int:
         if name not in known:
             raise no_column(name, known)
     plot = Plot(options.plot, *axes(options), space.title, bool(options.pareto)) if options.plot else None
-    file = RowFile(options.output, columns or known) if options.output else None
-    try:
-        with closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts:
-            for part in parts:
-                kept = selection.add(part)
-                for each in (file, plot):
-                    if each is not None:
-                        each.append(kept)
-    finally:
-        if file is not None:
-            file.close()
+    with (
+        stopped_in_order(),
+        RowFile(options.output, columns or known) if options.output else nullcontext() as file,
+        closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts,
+    ):
+        for part in parts:
+            kept = selection.add(part)
+            for each in (file, plot):
+                if each is not None:
+                    each.append(kept)
     if plot is not None:
         plot.draw(selection.points, selection.invalid, options.where)
     rows = selection.rows()
     shown = columns or [*rows.variables, *(name for name in used(options, USUAL) if name in known)]
-    print(rendered(sheet(rows, list(dict.fromkeys(shown)), selection.tried), options.format))
+    table = sheet(rows, list(dict.fromkeys(shown)), selection.tried, chosen=columns is not None)
+    print(rendered(table, options.format))
     if file is not None:
         complain(f"{quote(file.path)} has {grouped(file.count)} rows")
     if plot is not None:
@@ -75,6 +77,23 @@ def run(arguments: list[str]) -> int:
     if selection.points and selection.invalid == selection.points:
         raise ArgumentError("no variant is a valid network", hint=next(iter(selection.reasons)).splitlines()[0])
     return 0
+
+
+@contextmanager
+def stopped_in_order() -> Iterator[None]:
+    """Leave the code inside as after Ctrl-C when the process is told to end, so that no file is left half written."""
+
+    def stop(number: int, frame: object) -> None:
+        sys.exit(128 + number)
+
+    signals = [each for each in TO_END if signal.getsignal(each) == signal.SIG_DFL]
+    for each in signals:
+        signal.signal(each, stop)
+    try:
+        yield
+    finally:
+        for each in signals:
+            signal.signal(each, signal.SIG_DFL)
 
 
 class Selection:
@@ -172,7 +191,7 @@ def parser() -> Parser:
     parser.shared("--variant")
     add("--paired", action="store_true", help="combine the first values of all variables, then the second, ...")
     add("--random", metavar="N", type=at_least_one, help="draw N points at random instead of counting all")
-    add("--seed", metavar="N", type=int, default=0, help="the seed of the random points (default 0)")
+    add("--seed", metavar="N", type=at_least_zero, default=0, help="the seed of the random points (default 0)")
     add("--where", metavar="CONDITION", help='keep rows that satisfy it: "params < 5e6 and macs / params > 80"')
     add("--pareto", metavar="A,B", help="keep the Pareto front of two columns; smaller is better, for -B larger")
     parser.shared("--sort", help="sort the rows by a column, from the largest")

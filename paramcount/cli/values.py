@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
+from paramcount.cli.options import given_once
 from paramcount.errors import ArgumentError, quote
+from paramcount.language.expression.tokens import LIMIT
 from paramcount.numbers.units import BINARY, DECIMAL
+from paramcount.render.terminal import complain
 
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 RANGE = re.compile(r"([^:]+):([^:]+)(?::([^:]+))?")
 UNITS = {unit: 1000**power for power, unit in enumerate(DECIMAL)}
 UNITS |= {unit: 1024**power for power, unit in enumerate(BINARY)}
 MOST_VALUES = 10_000_000
+
+
+def settings(texts: Sequence[str]) -> dict[str, Any]:
+    """The values of several variables, each given once."""
+    given: dict[str, Any] = {}
+    for name, values in map(setting, texts):
+        given[given_once(name, given)] = values
+    return given
 
 
 def setting(text: str) -> tuple[str, Any]:
@@ -46,30 +59,40 @@ def between_commas(text: str) -> Iterator[str]:
 
 def spread(text: str, whole: str) -> list[Any]:
     """The numbers of a range, both ends included."""
-    from fractions import Fraction
+    from math import lcm
 
     parts = [each for each in map(number_or_none, text.split(":")) if each is not None]
     if len(parts) < text.count(":") + 1:
         raise ArgumentError(f"{quote(text)} is not a range of numbers", hint="write `first:last` or `first:last:step`")
+    if len(parts) == 2 and not all(isinstance(each, int) for each in parts):
+        hint = f"write {quote(text + ':0.1')}, or another step"
+        raise ArgumentError(f"the range {quote(text)} of fractions has no step", hint=hint)
     first, last, step = (*parts, 1)[:3]
     if not step or (last - first) / step < 0:
         raise ArgumentError(f"the range {quote(text)} has no values", hint="write `first:last:step`, step towards last")
-    start, by = Fraction(str(first)), Fraction(str(step))
-    count = int((Fraction(str(last)) - start) / by) + 1
+    start, end, by = (Fraction(str(each)) for each in (first, last, step))
+    count = int((end - start) / by) + 1
     if count > MOST_VALUES:
-        raise ArgumentError(f"the range {quote(text)} has {count:,} values", hint="take a larger step")
-    kind = int if isinstance(first, int) and isinstance(step, int) else float
-    return [kind(start + index * by) for index in range(count)]
+        raise ArgumentError(
+            f"the range {quote(text)} has {count:,} values", hint=f"at most {MOST_VALUES:,}: take a larger step"
+        )
+    scale = lcm(start.denominator, by.denominator)
+    least, more = int(start * scale), int(by * scale)
+    numbers = range(least, least + count * more, more)
+    values = list(numbers) if all(isinstance(each, int) for each in (first, step)) else [n / scale for n in numbers]
+    if start + (count - 1) * by != end:
+        complain(f"the range {quote(text)} ends at {values[-1]}: steps of {step} from {first} do not reach {last}")
+    return values
 
 
 def number_or_none(text: str) -> int | float | None:
-    for kind in (int, float):
-        try:
-            value = kind(text)
-        except ValueError:
-            continue
-        return value if abs(value) < 1e18 else None
-    return None
+    """A number as a spec writes it, 1e3 being whole; None for any other text, and for a number beyond 1e18."""
+    if not NUMBER.fullmatch(text):
+        return None
+    value = Fraction(text)
+    if abs(value) > LIMIT:
+        return None
+    return float(value) if "." in text or value.denominator > 1 else int(value)
 
 
 def number(text: str) -> int | float:
@@ -91,4 +114,5 @@ def amount(text: str) -> int | float:
     value = number_or_none(match[1].replace(",", "")) if match else None
     if match is None or value is None or match[2] not in UNITS:
         raise ArgumentError(f"{quote(text)} is not a budget", hint="write 300M, 5e9 or, of bytes, 14MiB")
-    return value * UNITS[match[2]]
+    exact = Fraction(str(value)) * UNITS[match[2]]
+    return int(exact) if exact.denominator == 1 else float(exact)

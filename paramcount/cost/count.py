@@ -17,6 +17,7 @@ from paramcount.layers.layer import Item
 from paramcount.numbers.arithmetic import Size, ceil_div
 
 ATTENTION = ("dense", "exact")
+LONGEST = 10**4200  # below what Python writes, also after it is multiplied
 
 
 def count(
@@ -61,6 +62,8 @@ def count(
     walk.children(graph.children, "", "", Place(work=batch), 1)
     leaves = [(entry.element, entry.figures) for entry in walk.entries if entry.figures is not None]
     totals = Figures.total([figures for _, figures in leaves])
+    if any(type(figure) is int and figure > LONGEST for figure in totals):
+        raise ArgumentError("a figure has more than 4,200 digits", hint="choose smaller sizes")
     step = cache = None
     if train:
         from paramcount.cost.step import step_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +14,7 @@ from paramcount.graph.tree import Graph
 from paramcount.language.bindings import Bindings
 from paramcount.language.items import bind
 from paramcount.language.language import Expectation, SpecSyntax, read_spec
-from paramcount.language.variables import undeclared, variable_values
+from paramcount.language.variables import all_variables, undeclared, variable_values
 from paramcount.language.yaml.nodes import Node
 from paramcount.language.yaml.reader import read_text
 from paramcount.language.yaml.source import read_source, specs_in
@@ -61,11 +61,14 @@ class Loaded(Network):
         return graph.warnings + self.unused
 
 
-def load(path: str, /, variant: str | None = None, **variables: Any) -> Loaded:
+def load(
+    path: str, /, variant: str | None = None, *, vars: Mapping[str, Any] | None = None, **variables: Any
+) -> Loaded:
     """The network of a spec: a file, or the name of a shipped spec, `name:variant` included.
 
-    `variables` override the spec's vars: numbers, lists, words, or text that is read as an expression. Raises a
-    ParamcountError that says what is wrong and where.
+    `variables` override the spec's vars: numbers, lists, words, or text that is read as an expression. Those whose
+    names have another meaning here, such as `variant`, are given in the mapping `vars`. Raises a ParamcountError that
+    says what is wrong and where.
 
     >>> load("mlp").graph().outputs["output"].shape.sizes
     (10,)
@@ -73,16 +76,25 @@ def load(path: str, /, variant: str | None = None, **variables: Any) -> Loaded:
     file, given = locate(os.fspath(path))
     text, shown = read_source(file), shown_path(file)
     read = fresh_syntax if "include" in text else known_syntax  # an included file may have changed
-    return expanded(Loaded(read(text, shown), variant if variant is not None else given, variables))
+    chosen = variant if variant is not None else given
+    return expanded(Loaded(read(text, shown), chosen, all_variables(variables, vars)))
 
 
-def loads(text: str, /, variant: str | None = None, file: str = "<text>", **variables: Any) -> Loaded:
-    """The network of a spec that is given as text.
+def loads(
+    text: str,
+    /,
+    variant: str | None = None,
+    file: str = "<text>",
+    *,
+    vars: Mapping[str, Any] | None = None,
+    **variables: Any,
+) -> Loaded:
+    """The network of a spec that is given as text; `file` is what errors call it.
 
     >>> loads("{input: {features: 784}, layers: [dense: 10]}").graph().outputs["output"].shape.sizes
     (10,)
     """
-    return expanded(Loaded(fresh_syntax(text, file), variant, variables))
+    return expanded(Loaded(fresh_syntax(text, file), variant, all_variables(variables, vars)))
 
 
 def expanded(network: Loaded) -> Loaded:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from paramcount.errors import ParamcountError, Position, SpecError, quote
+from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
 from paramcount.errors.suggest import one_of
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import MOST_ERRORS, Context, File
@@ -21,6 +22,23 @@ def undeclared(name: str, variables: Any, position: Position | None) -> SpecErro
     known = f"the variables are {', '.join(variables)}" if variables else "the spec has no variables"
     hint = one_of(name, variables, known)
     return SpecError(f"there is no variable {quote(name)}", hint=hint, position=position)
+
+
+def all_variables(named: Mapping[str, Any], vars: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The variables given by name and in a mapping; raises ArgumentError for one that is in both.
+
+    >>> all_variables({"width": 0.5}, {"variant": 3})
+    {'width': 0.5, 'variant': 3}
+    """
+    if vars is None:
+        return dict(named)
+    if not isinstance(vars, Mapping):
+        hint = 'a variable of this name is set by `vars={"vars": ...}`'
+        raise ArgumentError(f"`vars` is a mapping of variables to values, not {quote(vars)}", hint=hint)
+    for name in named:
+        if name in vars:
+            raise ArgumentError(f"{quote(name)} is given twice", hint="by name or in `vars`")
+    return {**named, **vars}
 
 
 def variable_values(file: File, nodes: dict[str, Node], fixed: dict[str, Any]) -> tuple[dict[str, Any], set[str]]:

@@ -7,7 +7,7 @@ from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layers._accept import spatial_axes
 from paramcount.layers.fields import Check, Flag, Number, PerAxis, Whole, Word, field
 from paramcount.layers.layer import Free, ParameterFree, Shape, Work, along
-from paramcount.numbers.arithmetic import Size, exact_div, require
+from paramcount.numbers.arithmetic import Size, by_variant, exact_div, require, settle
 
 
 class Factor(Check):
@@ -18,7 +18,9 @@ class Factor(Check):
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return tuple(self(name, each) for each in value)
-        if isinstance(value, float) and not value.is_integer():
+        if getattr(getattr(value, "dtype", None), "kind", "") == "f" and (value % 1).any():
+            value = settle(value)
+        if isinstance(value, (int, float)) and not float(value).is_integer():
             return self.number(name, value)
         value = self.whole(name, value)
         require(value > 0, "{} must be above 0, not {}", name, value, argument=name)
@@ -138,6 +140,8 @@ def scaled(size: Size, factor: Any) -> Size:
     """
     if not isinstance(factor, float):
         return size * factor
+    if not isinstance(size, int):
+        return by_variant(scaled, size, factor)
     from fractions import Fraction
 
     exact = Fraction(str(factor))

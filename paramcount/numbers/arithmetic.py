@@ -1,16 +1,17 @@
 """Arithmetic that means the same on an int and on a Column of int64."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from paramcount.errors import Undecided
-from paramcount.numbers.column import Column, Mask, bound, plain, require
+from paramcount.errors import ArgumentError, Undecided
+from paramcount.numbers.column import LEAST, MOST, Column, Mask, bound, overflow, plain, require
 
 __all__ = [
     "Column",
     "Mask",
     "Size",
+    "by_variant",
     "ceil_div",
     "decide",
     "exact_div",
@@ -32,18 +33,19 @@ def decide(condition: Any) -> bool:
     return bool(condition)
 
 
-def settle(size: Size) -> int:
-    """A size that determines structure, such as a number of parts, as an int; raises Undecided if variants disagree.
+def settle(size: Any) -> Any:
+    """A number that determines structure, such as how many parts there are; raises Undecided if variants disagree.
 
     >>> settle(Column.whole("parts", [3, 3]))
     3
     """
-    if type(size) is not Column:
+    array = plain(size)
+    if not getattr(array, "ndim", 0):
         return size
-    first = size[0]
-    same = size == first
-    if type(same) is Mask and not same.array.all():
-        raise Undecided("a size differs between variants", mask=same.array, sizes=size.array)
+    first = array.flat[0].item()
+    same = array == first
+    if not same.all():
+        raise Undecided("a number differs between variants", mask=same, sizes=array)
     return first
 
 
@@ -54,6 +56,43 @@ def same_sizes(one: Sequence[Size], two: Sequence[Size]) -> bool:
     False
     """
     return len(one) == len(two) and all(decide(a == b) for a, b in zip(one, two, strict=True))
+
+
+def by_variant(function: Callable, *operands: Any) -> Any:
+    """A function of Python numbers for each variant, as if it were alone: for what NumPy would compute differently.
+
+    Raises Undecided where some results are whole and others not, and ArgumentError, with a mask, where the function
+    does, and where a whole result does not fit int64.
+
+    >>> by_variant(lambda x, y: x**y, Column.whole("x", [2, 3]), 39)
+    Column([549755813888, 4052555153018976267])
+    """
+    import numpy
+
+    def outcome(row: tuple) -> Any:
+        try:
+            result = function(*row)
+        except ArgumentError as error:
+            return error
+        return overflow(result) if type(result) is int and not LEAST <= result <= MOST else result
+
+    arrays = numpy.broadcast_arrays(*map(plain, operands))
+    shape = arrays[0].shape
+    rows = list(zip(*(array.reshape(-1).tolist() for array in arrays), strict=True))
+    outcomes = {row: outcome(row) for row in set(rows)}
+    found = [outcomes[row] for row in rows]
+    if any(isinstance(each, ArgumentError) for each in outcomes.values()):
+        first = next(each for each in found if isinstance(each, ArgumentError))
+        alike = [isinstance(each, ArgumentError) and each.message == first.message for each in found]
+        first.mask = numpy.array(alike).reshape(shape)
+        raise first
+    kinds = set(map(type, outcomes.values()))
+    if len(kinds) > 1:
+        whole = numpy.array([type(each) is int for each in found]).reshape(shape)
+        raise Undecided("a number is whole in some variants and not in others", mask=whole)
+    if kinds == {int}:
+        return Column(numpy.array(found, dtype=numpy.int64).reshape(shape))
+    return numpy.array(found, dtype=numpy.float64).reshape(shape)
 
 
 def product(sizes: Iterable[Size]) -> Size:

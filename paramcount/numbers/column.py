@@ -13,6 +13,7 @@ from typing import Any
 from paramcount.errors import ArgumentError, ParamcountError, Undecided
 
 LEAST, MOST = -(2**63), 2**63 - 1
+IN_FLOATS = 2**53  # a float64 holds every whole number up to this one
 
 
 class Column:
@@ -220,11 +221,11 @@ class Column:
         elif isinstance(other, (int, float)) and type(other) is not bool:
             low = high = other
         else:
-            return Mask(operation(self.array, other)) if hasattr(other, "dtype") else NotImplemented
+            return Mask(compared(operation, self, other)) if hasattr(other, "dtype") else NotImplemented
         every = bool(operation(self.low, high))
         if every == operation(self.high, low):
             return every
-        return Mask(operation(self.array, plain(other)))
+        return Mask(compared(operation, self, other))
 
     def __lt__(self, other: Any) -> Any:
         return self.compare(operator.lt, other)
@@ -246,7 +247,7 @@ class Column:
             return False
         if below is False and above is False:
             return bool(self.low == bound(other, "low"))
-        return NotImplemented if below is NotImplemented else Mask(self.array == plain(other))
+        return NotImplemented if below is NotImplemented else Mask(compared(operator.eq, self, other))
 
     def __ne__(self, other: Any) -> Any:
         equal = self.__eq__(other)
@@ -320,6 +321,21 @@ def bound(value: Any, side: str) -> int:
     return getattr(value, side) if type(value) is Column else value
 
 
+def beyond(value: Any, limit: int) -> bool:
+    """Whether an int or a Column may be above the limit or below its negative; floats never are."""
+    return isinstance(value, (int, Column)) and not -limit <= bound(value, "low") <= bound(value, "high") <= limit
+
+
+def compared(operation: Callable, left: Any, right: Any) -> Any:
+    """A comparison of two numbers for each variant, as exact as Python's: NumPy rounds a large int beside a float."""
+    if beyond(left, IN_FLOATS) or beyond(right, IN_FLOATS):
+        import numpy
+
+        left, right = (numpy.asarray(plain(each), dtype=object) for each in (left, right))
+        return numpy.asarray(operation(left, right), dtype=bool)
+    return operation(plain(left), plain(right))
+
+
 def grid_axes(one: tuple[int, ...], two: tuple[int, ...]) -> Any:
     """The lengths of two arrays along each axis; a pair that never matches if they have one axis of all variants."""
     return zip(one, two, strict=True) if len(one) > 1 else [(0, -1)]
@@ -355,11 +371,13 @@ def careful(operation: Callable, left: Any, right: Any) -> Column:
     return Column(result.astype(numpy.int64))
 
 
+SHOWN = 10**100
 ALONE = "count this variant on its own: outside a sweep, numbers have no limit"
 
 
 def overflow(number: int) -> ArgumentError:
-    return ArgumentError(f"the number {number:,} overflows the 64 bits of a sweep", hint=ALONE)
+    shown = f"{number:,}" if abs(number) < SHOWN else "of more than 100 digits"
+    return ArgumentError(f"the number {shown} overflows the 64 bits of a sweep", hint=ALONE)
 
 
 def nonzero(values: Any, low: int, high: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from paramcount.errors import printable, visible
@@ -10,6 +11,7 @@ from paramcount.numbers.units import grouped
 from paramcount.render import terminal
 from paramcount.render.sheet import Heading, Sheet
 
+LONGEST = 120  # characters of a text on a terminal
 SHORTEST = 6  # characters that are left of the texts of a column with `cut`
 ROOM = 50  # columns of a terminal that has room for a total's unit
 WRAPPED = 80  # columns of a terminal below which the lines under the table are wrapped
@@ -17,9 +19,11 @@ WRAPPED = 80  # columns of a terminal below which the lines under the table are 
 
 def render(sheet: Sheet, *, width: int | None = None, encoding: str | None = None, colour: bool | None = None) -> str:
     """A sheet as text; `width`, `encoding` and `colour` are by default those of the terminal."""
+    cut = width is not None or terminal.interactive()  # what a program reads is whole
     encoding, width = encoding or terminal.encoding(), width or terminal.width()
-    shown = fitting(sheet, width, encoding)
-    parts = [terminal.written(middle(printable(sheet.title), width, "…"), encoding)]
+    shown = fitting(sheet, width, encoding, cut)
+    title = printable(sheet.title, LONGEST if cut else sys.maxsize)
+    parts = [terminal.written(middle(title, width, "…") if cut else title, encoding)]
     parts.append(lay_out(shown, terminal.colour() if colour is None else colour))
     parts.append(terminal.written(listed(sheet.totals, units=width >= ROOM), encoding))
     lines = [visible(line) for line in sheet.below]
@@ -34,12 +38,12 @@ def render(sheet: Sheet, *, width: int | None = None, encoding: str | None = Non
 Columns = list[tuple[Heading, list[str]]]  # of texts, the title first
 
 
-def fitting(sheet: Sheet, width: int, encoding: str) -> Columns:
-    """The columns of a sheet that are shown, shortened to lines of at most `width` if possible."""
+def fitting(sheet: Sheet, width: int, encoding: str, cut: bool) -> Columns:
+    """The columns of a sheet that are shown, with `cut` shortened to lines of at most `width` if possible."""
     columns: Columns = []
     values_of = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.headings)
     for heading, values in zip(sheet.headings, values_of, strict=True):
-        texts = [printable(heading.text(value)) for value in values]
+        texts = [printable(heading.text(value), LONGEST if cut else sys.maxsize) for value in values]
         if any(texts) or not heading.if_any:
             columns.append((heading, [terminal.written(text, encoding) for text in (heading.title, *texts)]))
     mark = "~" if encoding == "ascii" else "…"
@@ -64,8 +68,9 @@ def fitting(sheet: Sheet, width: int, encoding: str) -> Columns:
     while ranks and excess() > spare():
         lowest = ranks.pop(0)
         columns = [each for each in columns if each[0].drop != lowest]
-    shorten([heading.wide for heading, _ in columns])
-    shorten([SHORTEST if heading.cut else 0 for heading, _ in columns])
+    if cut:
+        shorten([heading.wide for heading, _ in columns])
+        shorten([SHORTEST if heading.cut else 0 for heading, _ in columns])
     return columns
 
 

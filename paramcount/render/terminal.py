@@ -28,14 +28,14 @@ def encoding(stream: TextIO | None = None) -> str:
     return name
 
 
+def interactive() -> bool:
+    """Whether the standard output is a terminal, rather than a file or a pipe."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def colour() -> bool:
     """Whether to use colour: only on a terminal, and not if the user has turned it off."""
-    return (
-        sys.stdout is not None
-        and sys.stdout.isatty()
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM") != "dumb"
-    )
+    return interactive() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def written(text: str, encoding: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
 from typing import Any
 
 from paramcount.errors import ArgumentError, needs, quote
+from paramcount.sweeps.replacement import Replacement, reported
 from paramcount.sweeps.result import Sweep
 
 FORMATS = ("csv", "json", "parquet")
@@ -15,7 +17,8 @@ FORMATS = ("csv", "json", "parquet")
 class RowFile:
     """A file to which rows are appended; `count` is their number so far.
 
-    Rows that are not valid networks have their reason in the last column, `error`, and no figures.
+    Used in a `with` statement, at whose end the file takes the place of what was there; after an error nothing has
+    changed. Rows that are not valid networks have their reason in the last column, `error`, and no figures.
     """
 
     def __init__(self, path: str, columns: Sequence[str]) -> None:
@@ -23,76 +26,73 @@ class RowFile:
         self.columns = list(columns)
         self.format = os.path.splitext(path)[1].removeprefix(".").lower()
         self.count, self.started = 0, False
-        self.parquet: Any = None
-        self.stream: Any = None
         if self.format not in FORMATS:
             raise ArgumentError(f"{quote(path)} cannot hold rows", hint="a name must end in .csv, .json or .parquet")
         if self.format == "parquet":
             with needs(path):
-                import pyarrow.parquet  # noqa: F401
-            return
+                from paramcount.sweeps.parquet import Parquet
+        self.file = Replacement(path)
+        self.text: Any = None if self.format == "parquet" else TextIOWrapper(self.file.stream, "utf-8", newline="")
+        self.parquet: Any = None if self.text else Parquet(self.file, [*columns, "error"])
+
+    def __enter__(self) -> RowFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *raised: Any) -> None:
         try:
-            self.stream = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115
-        except OSError as error:
-            raise ArgumentError(f"{quote(path)} cannot be written: {error.strerror}") from None
+            if kind is None:
+                self.finish()
+        finally:
+            if self.format == "parquet":
+                self.parquet.discard()
+            self.file.discard()  # which does nothing where the file is finished
+
+    def finish(self) -> None:
+        with reported(self.path):
+            if self.format == "parquet":
+                self.parquet.close()
+            else:
+                if self.format == "json":
+                    self.text.write("\n]\n" if self.started else "[]\n")
+                self.text.flush()
+        self.file.finish()
 
     def append(self, part: Sweep) -> None:
-        if self.format == "parquet":
-            self.append_table(part)
-        elif self.format == "csv":
-            from csv import writer
+        with reported(self.path):
+            if self.format == "parquet":
+                self.parquet.append(self.arrays(part))
+            elif self.format == "csv":
+                from csv import writer
 
-            rows = writer(self.stream, lineterminator="\n")
-            if not self.started:
-                rows.writerow([*self.columns, "error"])
-            rows.writerows([["" if value is None else value for value in row] for row in self.rows(part)])
-        else:
-            from json import dumps
+                rows = writer(self.text, lineterminator="\n")
+                if not self.started:
+                    rows.writerow([*self.columns, "error"])
+                rows.writerows([["" if value is None else value for value in row] for row in self.rows(part)])
+            else:
+                from json import dumps
 
-            names = [*self.columns, "error"]
-            for index, row in enumerate(self.rows(part)):
-                self.stream.write("[\n" if not self.started and not index else ",\n")
-                self.stream.write(dumps(dict(zip(names, row, strict=True))))
+                names = [*self.columns, "error"]
+                for index, row in enumerate(self.rows(part)):
+                    self.text.write("[\n" if not self.started and not index else ",\n")
+                    self.text.write(dumps(dict(zip(names, row, strict=True))))
         self.count += len(part)
         self.started = self.started or len(part) > 0 or self.format == "csv"
 
     def rows(self, part: Sweep) -> Iterator[list[Any]]:
-        figures = [name not in part.variables for name in self.columns]
+        """The values of each row, with its error; one that is not a valid network has those that were given alone."""
+        given = [name in part.space.axes for name in self.columns]
         lists = [part.columns[name].tolist() for name in self.columns]
         for code, *row in zip(part.reason.tolist(), *lists, strict=True):
             if code < 0:
                 yield [*row, None]
             else:
-                kept = [None if figure else value for figure, value in zip(figures, row, strict=True)]
-                yield [*kept, part.reasons[code]]
+                yield [*(value if kept else None for kept, value in zip(given, row, strict=True)), part.reasons[code]]
 
-    def append_table(self, part: Sweep) -> None:
-        import pyarrow
-        import pyarrow.parquet
+    def arrays(self, part: Sweep) -> Iterator[tuple[Any, Any]]:
+        """The values of each column, with a mask of those that are unknown."""
+        import numpy
 
-        arrays = []
         for name in self.columns:
-            values = part.columns[name]
-            if name not in part.variables:
-                arrays.append(pyarrow.array(values, mask=~part.valid))
-            elif values.dtype == object:
-                arrays.append(pyarrow.array([str(value) for value in values.tolist()], pyarrow.string()))
-            else:
-                arrays.append(pyarrow.array(values))
-        reasons = [None if code < 0 else part.reasons[code] for code in part.reason.tolist()]
-        arrays.append(pyarrow.array(reasons, pyarrow.string()))
-        table = pyarrow.Table.from_arrays(arrays, names=[*self.columns, "error"])
-        if self.parquet is None:
-            try:
-                self.parquet = pyarrow.parquet.ParquetWriter(self.path, table.schema)
-            except OSError as error:
-                raise ArgumentError(f"{quote(self.path)} cannot be written: {error}") from None
-        self.parquet.write_table(table)
-
-    def close(self) -> None:
-        if self.parquet is not None:
-            self.parquet.close()
-        if self.stream is not None:
-            if self.format == "json":
-                self.stream.write("\n]\n" if self.started else "[]\n")
-            self.stream.close()
+            yield part.columns[name], None if name in part.space.axes else ~part.valid
+        reasons = numpy.array([*part.reasons, None], object)[part.reason]
+        yield reasons, part.reason < 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paramcount.cost.figures import FIGURES
 from paramcount.errors import ArgumentError, needs, printable, quote
 from paramcount.numbers.units import grouped
+from paramcount.sweeps.replacement import write
 
 if TYPE_CHECKING:
     from paramcount.sweeps.result import Sweep
@@ -66,11 +67,7 @@ class Plot:
                 matplotlib.rcParams[name] = value  # type: ignore[index]
             figure, content = self.figure(", ".join(filter(None, lines))), BytesIO()
             figure.savefig(content, format=self.format, metadata=METADATA[self.format], dpi=160)
-        try:
-            with open(self.path, "wb") as file:
-                file.write(content.getbuffer())
-        except OSError as error:
-            raise ArgumentError(f"{quote(self.path)} cannot be written: {error.strerror}") from None
+        write(self.path, content.getbuffer())
 
     def figure(self, subtitle: str) -> Any:
         from matplotlib.figure import Figure

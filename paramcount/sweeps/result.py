@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paramcount.cost.count import count
-from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
+from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, Undecided, quote
 from paramcount.language.expression.parse import Expression, parse
 from paramcount.numbers.column import Column, Mask
 from paramcount.sweeps.space import Space
@@ -138,20 +138,26 @@ def holds(condition: Expression, columns: Mapping[str, Any], valid: Any) -> Any:
     """A mask of the valid rows for which a condition holds."""
     import numpy
 
-    rows = numpy.flatnonzero(valid)
-    mask = numpy.zeros(len(valid), bool)
-    if not len(rows):
-        return mask
-    values: dict[str, Any] = {}
     for name in condition.names:
-        column = columns[name][rows]
-        if column.dtype.kind not in "if":
+        if columns[name].dtype.kind not in "if":
             raise ArgumentError(f"column {quote(name)} is not numeric", hint="a condition compares numbers")
-        values[name] = Column(column) if column.dtype.kind == "i" else column
-    found = condition.evaluate(values.__getitem__)
-    if not isinstance(found, (bool, Mask)):
-        raise ArgumentError("`where` must be a condition", hint='e.g. "params < 5e6"')
-    mask[rows] = found.array if isinstance(found, Mask) else found
+    mask = numpy.zeros(len(valid), bool)
+    regions = [numpy.flatnonzero(valid)]
+    while regions:
+        rows = regions.pop()
+        if not len(rows):
+            continue
+        values = {name: columns[name][rows] for name in condition.names}
+        values = {name: Column(each) if each.dtype.kind == "i" else each for name, each in values.items()}
+        try:
+            found = condition.evaluate(values.__getitem__)
+        except Undecided as undecided:  # rows that need different arithmetic, such as whole quotients and fractions
+            key = undecided.mask if undecided.sizes is None else undecided.sizes
+            regions += [rows[key == each] for each in numpy.unique(key)]
+            continue
+        if not isinstance(found, (bool, Mask)):
+            raise ArgumentError("`where` must be a condition", hint='e.g. "params < 5e6"')
+        mask[rows] = found.array if isinstance(found, Mask) else found
     return mask
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, NamedTuple
@@ -11,6 +12,8 @@ from paramcount.cost.figures import Figures
 from paramcount.cost.report import Report
 from paramcount.errors import ArgumentError, ParamcountError, quote
 from paramcount.language.language import SpecSyntax
+from paramcount.language.variables import all_variables
+from paramcount.numbers.column import Column, compared
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.sweeps.result import no_column
 from paramcount.sweeps.space import Space
@@ -76,12 +79,15 @@ def solve(
     low: Any = None,
     high: Any = None,
     step: Any = None,
+    vars: Mapping[str, Any] | None = None,
     **variables: Any,
 ) -> Solution:
     """Find the largest value of a variable whose figures are all at most those given, by exact counts.
 
     Every `step` from `low` to `high` is tried, by default 1, or 0.01 if the variable is not a whole number. Without
-    `high`, the range is doubled until it exceeds the budget. Raises ArgumentError if no value is within the budget.
+    `high`, the range is doubled until it exceeds the budget. `variables` set others of the spec; those whose names have
+    another meaning here, such as `low`, are given in the mapping `vars`. Raises ArgumentError if no value is within the
+    budget.
 
     >>> found = solve("mobilenet_v2", "width", {"macs": 300e6})
     >>> found.value, found.report.macs, found.following
@@ -96,8 +102,10 @@ def solve(
     for name, number in [*at_most.items(), *(each for each in limits.items() if each[1] is not None)]:
         if isinstance(number, bool) or not isinstance(number, Real):
             raise ArgumentError(f"{name} must be a number, not {quote(number)}", argument=name)
-    given = {variable: [1], **variables}
-    space = space_of(spec, variant, given)
+    others = all_variables(variables, vars)
+    if variable in others:
+        raise ArgumentError(f"{quote(variable)} is solved for, and cannot be set", hint="set others, or `count` it")
+    space = space_of(spec, variant, {variable: [1], **others})
     base = space.base.get(variable)
     if isinstance(base, bool) or not isinstance(base, (int, float)):
         raise ArgumentError(f"{quote(variable)} is not a number", hint="solve for a numeric variable")
@@ -109,11 +117,11 @@ def solve(
         raise ArgumentError("`step` must be above 0, and `high` at least `low`")
     high = high if high is not None else upper(space, variable, at_most, max(base, low), step)
     values = steps(low, high, step)
-    part, *parts = sweep_parts(space_of(spec, variant, {variable: values, **variables}))
+    part, *parts = sweep_parts(space_of(spec, variant, {variable: values, **others}))
     found = part.joined(*parts)
     fits = found.valid.copy()
     for name, most in at_most.items():
-        fits &= found.columns[name] <= most
+        fits &= compared(operator.le, Column(found.columns[name]), most)
     if not fits.any():
         raise no_solution(found, variable, at_most, low, high)
     best = int(fits.nonzero()[0][-1])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from numbers import Integral
 from typing import Any
 
@@ -11,12 +12,14 @@ from paramcount.errors import ArgumentError, quote
 from paramcount.language.language import SpecSyntax
 from paramcount.language.load import Loaded
 from paramcount.language.variables import undeclared
+from paramcount.numbers.column import IN_FLOATS
 from paramcount.sweeps.region import Region
 
 ELEMENT = re.compile(r"(\w+)\[(\d+|\*)\]")
 NUMBERS = 2**24  # held by the arrays of one window
 GRID = 2**16  # points in one window of a grid
-MOST_POINTS = 2**62
+MOST_POINTS = 10**10  # some hours
+MOST_VALUES = 10**7  # of a variable that is given as a range, or by anything else that may never end
 
 
 class Space:
@@ -46,6 +49,8 @@ class Space:
         self.lists: dict[str, list[Any]] = {}
         if random is not None and (isinstance(random, bool) or not isinstance(random, Integral) or random < 1):
             raise ArgumentError(f"`random` must be a whole number of at least 1, not {quote(random)}")
+        if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+            raise ArgumentError(f"`seed` must be a whole number of at least 0, not {quote(seed)}")
         if not variables:
             raise ArgumentError("a sweep needs a variable and its values", hint="e.g. width=[0.5, 0.75, 1.0]")
         for name, values in variables.items():
@@ -58,7 +63,14 @@ class Space:
         for name, values in variables.items():
             if name not in self.fixed:
                 for each in self.elements(name):
+                    if each in self.axes:
+                        raise ArgumentError(f"{quote(each)} is given twice", hint="give its values once")
                     self.axes[each] = self.values(each, values)
+        for name in self.lists:
+            if name in self.axes:
+                raise ArgumentError(
+                    f"{quote(name)} has several values, and so have its entries", hint="vary one of the two"
+                )
         lengths = {name: len(values) for name, values in self.axes.items()}
         self.single = paired or random is not None
         if paired:
@@ -72,7 +84,10 @@ class Space:
         for length in self.shape:
             self.size *= length
         if self.size > MOST_POINTS:
-            raise ArgumentError("the grid has too many points", hint="draw some of them with `random`")
+            hint = (
+                f"at most {MOST_POINTS:,}: draw some of them with `random` (`--random N`), or give pairs with `paired`"
+            )
+            raise ArgumentError(f"{self.size:,} points are too many to count", hint=hint)
 
     @property
     def title(self) -> str:
@@ -109,10 +124,13 @@ class Space:
         """A variable's values as an array; raises ArgumentError if they are not valid."""
         import numpy
 
-        values = given if isinstance(given, numpy.ndarray) else list(given)
+        held = isinstance(given, (numpy.ndarray, list, tuple))
+        values = given if held else list(islice(given, MOST_VALUES + 1))
         if not len(values):
             raise ArgumentError(f"{quote(name)} has no values", hint=f"e.g. {name}=[0.5, 1.0]")
-        array = numpy.asarray(values) if all_numbers(values) else None
+        if not held and len(values) > MOST_VALUES:
+            raise ArgumentError(f"{quote(name)} has more than {MOST_VALUES:,} values", hint="take a larger step")
+        array = numpy.asarray(values) if all_numbers(values) and not mixed(values) else None
         if array is not None and isinstance(self.base.get(name), list):
             hint = f"give lists, [[...], [...]], or values of its entries: {name}[0], {name}[*]"
             raise ArgumentError(f"{quote(name)} is a list", hint=hint)
@@ -127,7 +145,7 @@ class Space:
             raise ArgumentError(f"a value of {quote(name)} is too large for a sweep")
         return array.astype(numpy.float64 if array.dtype.kind == "f" else numpy.int64)
 
-    def windows(self, most: int | None = None) -> list[tuple[int, int]]:
+    def windows(self, most: int | None = None) -> Iterator[tuple[int, int]]:
         """The first point and the number of points of each window."""
         count = most or (max(NUMBERS // (len(self.axes) + 16), 1) if self.single else GRID)
         if not self.single:  # whole slices of the first axes, so that each window is itself a grid
@@ -138,12 +156,10 @@ class Space:
                     break
             row = inner * length
             steps = max(count // inner, 1) * inner
-            return [
-                (start + first, min(steps, row - first))
-                for start in range(0, self.size, row)
-                for first in range(0, row, steps)
-            ]
-        return [(start, min(count, self.size - start)) for start in range(0, self.size, count)]
+            for start in range(0, self.size, row):
+                yield from ((start + first, min(steps, row - first)) for first in range(0, row, steps))
+            return
+        yield from ((start, min(count, self.size - start)) for start in range(0, self.size, count))
 
     def region(self, start: int, count: int) -> Region:
         """The points of a window; their places are counted from its start."""
@@ -189,14 +205,22 @@ class Space:
 
         if name not in self.choices:
             return values
-        table = numpy.empty(len(self.choices[name]), object)
-        table[:] = self.choices[name]
+        choices = self.choices[name]
+        if all_numbers(choices) and max(map(abs, choices)) <= IN_FLOATS:
+            return numpy.array(choices)[values]
+        table = numpy.empty(len(choices), object)
+        table[:] = choices
         return table[values]
 
 
 def one_value(values: Any) -> bool:
     """Whether a variable has one value rather than several."""
     return values is None or isinstance(values, (str, int, float)) or getattr(values, "ndim", 1) == 0
+
+
+def mixed(values: Any) -> bool:
+    """Whether some numbers are ints and others floats: each is counted as what it is, since `n / 2` depends on it."""
+    return not hasattr(values, "dtype") and len({isinstance(each, int) for each in values}) > 1
 
 
 def all_numbers(values: Any) -> bool:

@@ -11,10 +11,13 @@ from typing import Any
 from paramcount.errors import ArgumentError
 from paramcount.language.language import SpecSyntax
 from paramcount.language.load import fresh_syntax, locate, shown_path
+from paramcount.language.variables import all_variables
 from paramcount.language.yaml.source import read_source
 from paramcount.sweeps.result import Sweep, read_condition
-from paramcount.sweeps.space import Space
+from paramcount.sweeps.space import GRID, Space
 from paramcount.sweeps.walk import Walk
+
+MOST_ROWS = 10**8  # of a result in Python, which holds them all: some 15 GB
 
 
 def sweep(
@@ -29,16 +32,18 @@ def sweep(
     chunk: int | None = None,
     workers: int | None = None,
     dask: str | None = None,
+    vars: Mapping[str, Any] | None = None,
     **variables: Any,
 ) -> Sweep:
     """Count every combination of the values of a spec's variables, each exactly as if it were counted alone.
 
     A variable takes a list, a range or an array of numbers, or a list of words, conditions or lists; a single value, or
-    an expression as text, sets it for all variants. `**{"depths[2]": range(4, 24)}` varies one entry of a list,
-    `depths[*]` all of them. With `paired`, the first values of all variables make the first variant, and so on;
-    `random` draws that many points, each variable independently. `where` keeps the valid rows for which an expression
-    of the columns holds. Variants that are not valid networks are marked, and raise no error. `chunk` limits the points
-    of one walk, `workers` the threads; `dask` is the address of a scheduler whose workers count the variants instead.
+    an expression as text, sets it for all variants. `vars={"depths[2]": range(4, 24)}` varies one entry of a list,
+    `depths[*]` all of them; variables whose names have another meaning here, such as `seed`, stand there too. With
+    `paired`, the first values of all variables make the first variant, and so on; `random` draws that many points, each
+    variable independently. `where` keeps the valid rows for which an expression of the columns holds. Variants that are
+    not valid networks are marked, and raise no error. `chunk` limits the points of one walk, `workers` the threads;
+    `dask` is the address of a scheduler whose workers count the variants instead.
 
     >>> found = sweep("mobilenet_v2", width=[0.5, 1.0], resolution=[192, 224])
     >>> found.columns["params"].tolist()
@@ -46,7 +51,10 @@ def sweep(
     >>> found.where("macs < 250e6").columns["resolution"].tolist()
     [192, 224, 192]
     """
-    space = space_of(spec, variant, variables, paired, random, seed)
+    space = space_of(spec, variant, all_variables(variables, vars), paired, random, seed)
+    if where is None and space.size > MOST_ROWS:
+        hint = f"at most {MOST_ROWS:,}: choose with `where`, draw with `random`, or use `paramcount sweep --output`"
+        raise ArgumentError(f"{space.size:,} rows are too many to hold in memory", hint=hint)
     part, *parts = sweep_parts(space, where, chunk, workers, dask)
     return part.joined(*parts)
 
@@ -86,7 +94,7 @@ def sweep_parts(
         yield from parts_of_cluster(space, where, chunk, dask)
         return
     windows = space.windows(chunk)
-    workers = min(workers or os.cpu_count() or 1, len(windows))
+    workers = min(workers or os.cpu_count() or 1, -(-space.size // (chunk or GRID)))
 
     def part(window: tuple[int, int]) -> Sweep:
         return walk.kept(where, *window)

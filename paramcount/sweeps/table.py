@@ -23,8 +23,8 @@ class Tried(NamedTuple):
     reasons: dict[str, int]
 
 
-def sheet(found: Sweep, columns: Sequence[str], tried: Tried) -> Sheet:
-    """A line for each row with the given columns, and a summary of all variants."""
+def sheet(found: Sweep, columns: Sequence[str], tried: Tried, chosen: bool = False) -> Sheet:
+    """A line for each row with the given columns, which are all shown if they were chosen, and a summary of all."""
     entries = [name for name in reversed(columns) if "[" in name]  # of lists, which a file can hold
     dropped = entries + [name for name in reversed(columns) if name not in found.variables]
     headings = [
@@ -33,7 +33,7 @@ def sheet(found: Sweep, columns: Sequence[str], tried: Tried) -> Sheet:
             name,
             shown,
             right=found.columns[name].dtype != object,
-            drop=dropped.index(name) + 1 if name in dropped else 0,
+            drop=dropped.index(name) + 1 if name in dropped and not chosen else 0,
         )
         for name in (columns if len(found) else ())
     ]

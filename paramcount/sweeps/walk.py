@@ -7,7 +7,7 @@ from typing import Any
 from paramcount.cost.count import count
 from paramcount.cost.figures import Figures
 from paramcount.errors import ManyErrors, ParamcountError, Undecided
-from paramcount.numbers.column import Column
+from paramcount.numbers.column import IN_FLOATS, MOST, Column, beyond, overflow
 from paramcount.sweeps.region import Region
 from paramcount.sweeps.result import Sweep
 from paramcount.sweeps.space import Space
@@ -57,7 +57,11 @@ class Walk:
                 continue
             try:
                 network = self.network(region)
-                for name, value in count(network).totals._asdict().items():
+                totals = count(network).totals._asdict()
+                for value in totals.values():
+                    if type(value) is int and value > MOST:  # of all variants of a region, or of its only one
+                        raise overflow(value)
+                for name, value in totals.items():
                     place(figures[name], region, value)
                 for name, into in computed.items():
                     place(into, region, network.vars[name])
@@ -73,7 +77,7 @@ class Walk:
                 if cause.mask is not None:
                     rest = region.select(~cause.mask)
                     regions += [rest] if rest.size else []
-        columns |= {name: numbers_if_any(values) for name, values in computed.items()} | figures
+        columns |= {name: numbers_if_any(values, reason < 0) for name, values in computed.items()} | figures
         space, syntax = self.space, self.space.syntax
         variables = (*space.axes, *self.computed)
         return Sweep(syntax.name, space.variant, variables, columns, reason < 0, reason, list(reasons), space)
@@ -115,16 +119,17 @@ def place(into: Any, region: Region, value: Any) -> None:
     into[region.places] = value
 
 
-def numbers_if_any(values: Any) -> Any:
-    """Computed values as an array of numbers, if all of them are numbers."""
+def numbers_if_any(values: Any, valid: Any) -> Any:
+    """Computed values as an array of numbers, if those of all valid rows are numbers that it holds exactly."""
     import numpy
 
-    numbers = all(
-        isinstance(each, (int, float)) and type(each) is not bool for each in values.tolist() if each is not None
-    )
-    if not numbers:
+    held = values[valid].tolist()
+    kinds = set(map(type, held))
+    if not kinds <= {int, float} or (len(kinds) > 1 and any(beyond(each, IN_FLOATS) for each in held)):
         return values
-    return numpy.array([0 if each is None else each for each in values.tolist()])
+    numbers = numpy.zeros(len(values), float if float in kinds else numpy.int64)
+    numbers[valid] = held
+    return numbers
 
 
 def first_cause(error: ParamcountError) -> ParamcountError:

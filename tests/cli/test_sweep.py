@@ -11,6 +11,7 @@ import paramcount as pc
 from paramcount.cli.main import main
 from paramcount.cli.values import amount, setting
 from paramcount.errors import quote
+from paramcount.language.load import shipped_specs
 
 
 def run(capsys, *arguments):
@@ -97,6 +98,12 @@ def test_no_variant_is_a_network(capsys):
         ("n=5:3:-1", [5, 4, 3]),
         ("n=1,4:6,9", [1, 4, 5, 6, 9]),
         ("n=7", "7"),
+        ("n=1e3,2e3", [1000, 2000]),
+        ("n=1e3:1.002e3:1", [1000, 1001, 1002]),
+        ("n=1.0:3:1", [1.0, 2.0, 3.0]),
+        ("n=0.1:0.3:0.1", [0.1, 0.2, 0.3]),
+        ("n=1_000,2", ["1_000", "2"]),
+        ("n=1e19,2", ["1e19", "2"]),
         ("heads=width // 64", "width // 64"),
         ("norm=none,batch_norm", ["none", "batch_norm"]),
         ("depths=[1,2],[3,4]", ["[1,2]", "[3,4]"]),
@@ -116,6 +123,13 @@ def test_values(text, expected):
         (["width"], "is not a variable with values"),
         (["width=1,,2"], "a value is missing"),
         (["width=2:1"], "has no values"),
+        (["width=0.5:1.0"], "the range `0.5:1.0` of fractions has no step\nhint: write `0.5:1.0:0.1`"),
+        (["width=1:2.5"], "of fractions has no step"),
+        (["width=1,2", "width=3,4"], "`width` is given twice"),
+        (["width=1,2", "--top", "1", "--top=2"], "`--top` is given twice"),
+        (["width=1,2", "--seed", "-1"], "`-1` is not a whole number of at least 0"),
+        (["resolution=1:1000000000000"], "has 1,000,000,000,000 values\nhint: at most 10,000,000: take a larger step"),
+        (["resolution=1:1000000", "width=1:1000000"], "1,000,000,000,000 points are too many to count"),
         (["width=a:b"], "is not a range of numbers"),
         (["width=1,2", "--where", "parms < 3"], "did you mean `params`?"),
         (["width=1,2", "--pareto", "params"], "takes two columns"),
@@ -177,6 +191,9 @@ def test_solve_says_where_it_is_not_monotone(tmp_path, capsys):
         (["width", "--max-macs", "1k"], "macs are at least"),
         (["classes", "--max-macs", "1e17"], "--high"),
         (["width", "--max-macs", "1M", "--set", "classes=1,2"], "takes one value"),
+        (["width", "--max-macs", "1M", "--set", "width=3"], "`width` is solved for, and cannot be set"),
+        (["width", "--max-macs", "1M", "--max-macs", "2M"], "`--max-macs` is given twice"),
+        (["width", "--max-macs", "1M", "--set", "classes=1", "--set", "classes=2"], "`classes` is given twice"),
     ],
 )
 def test_wrong_budgets(capsys, arguments, message):
@@ -187,6 +204,7 @@ def test_wrong_budgets(capsys, arguments, message):
 
 def test_amounts():
     assert [amount(each) for each in ("300M", "5e9", "14MiB", "1.5 G", "1,000")] == [3e8, 5e9, 14 * 2**20, 1.5e9, 1000]
+    assert [amount(each) for each in ("0.29M", "9007199254740993", "1.1P")] == [290_000, 2**53 + 1, 11 * 10**14]
 
 
 def test_many_entries_of_lists_leave_the_figures_in_the_table(capsys):
@@ -212,3 +230,40 @@ def test_plugins_are_loaded(capsys):
     assert code == 2 and "there is no file `no_such_file.py`" in err
     _, err, code = run(capsys, "solve", "mobilenet_v2", "width", "--max-macs", "1G", "--plugin", "no_such_file.py")
     assert code == 2 and "there is no file `no_such_file.py`" in err
+
+
+def test_a_range_that_misses_its_end_says_so(capsys):
+    out, err, code = run(capsys, "sweep", "mobilenet_v2", "width=0.5:1.0:0.2", "--columns", "width")
+    assert code == 0 and [line.strip() for line in out.splitlines()[:4]] == ["width", "0.5", "0.7", "0.9"]
+    assert "the range `0.5:1.0:0.2` ends at 0.9: steps of 0.2 from 0.5 do not reach 1.0" in err
+    assert run(capsys, "sweep", "mobilenet_v2", "width=0.5:0.9:0.2")[1] == ""
+
+
+def test_columns_that_were_asked_for_are_all_shown(capsys):
+    names = ["width", *pc.Figures._fields]
+    out, _, code = run(capsys, "sweep", "mobilenet_v2", "width=0.5,1", "--columns", ",".join(names))
+    assert code == 0
+    assert out.splitlines()[0].split() == names and len(out.splitlines()[0]) > 80
+
+
+def test_names_of_specs_are_whole(capsys):
+    out, _, code = run(capsys, "zoo")
+    assert code == 0 and "…" not in out
+    assert {line.split()[0] for line in out.splitlines()[1:-2]} == set(shipped_specs())
+
+
+def test_variables_of_any_name(capsys, monkeypatch):
+    text = "{input: {features: 1}, vars: {n: 1, low: 1, step: 1, file: 1}, layers: [dense: n + low + step + file]}"
+    for name in ("low", "step", "file"):
+        monkeypatch.setattr("sys.stdin", StringIO(text))
+        out, _, code = run(capsys, "solve", "-", "n", "--max-params", "100", "--set", f"{name}=11")
+        assert code == 0 and out.splitlines()[-1] == "n = 37: params 100 of at most 100; 38 has 102"
+        monkeypatch.setattr("sys.stdin", StringIO(text))
+        out, _, code = run(capsys, "-", "--set", f"{name}=11")
+        assert code == 0 and "28" in out  # 2 (1 + 11 + 1 + 1)
+
+
+@pytest.mark.parametrize("given", [("--set", "width=1", "--set", "width=2"), ("--batch", "1", "--batch=2")])
+def test_what_is_given_twice_is_refused(capsys, given):
+    out, err, code = run(capsys, "mobilenet_v2", *given)
+    assert (out, code) == ("", 2) and "is given twice" in err

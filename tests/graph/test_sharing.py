@@ -222,7 +222,7 @@ def test_one_object_that_one_list_holds_once_or_that_has_no_weights_of_its_own_i
     ("items", "params", "macs"),
     [
         ("{repeat: 3, share: true, dense: 8, name: 'x{i}'}, {add: [x0, x1, x2]}", DENSE, 3 * 64),
-        ("{repeat: 3, share: true, do: [{dense: 8, name: 'x{i}'}, relu]}, {add: [x0, x1, x2]}", DENSE, 3 * 64),
+        ("{repeat: 3, share: true, do: [relu, {dense: 8, name: 'x{i}'}]}, {add: [x0, x1, x2]}", DENSE, 3 * 64),
         ("{repeat: 2, share: true, dense: 8, push: s}, {add: [[pop: s], [pop: s]]}", DENSE, 2 * 64),
         ("{repeat: 2, share: true, dense: {out: 8, activation: relu if i == 0 else gelu}}", DENSE, 2 * 64),
         ("{repeat: 2, do: [{repeat: 3, share: true, dense: 8, name: 'x{i}'}, {add: [x0, x1, x2]}]}", 2 * DENSE, 6 * 64),

@@ -308,68 +308,6 @@ def test_spellings():
     assert spelling_hint("width") == ""
 
 
-# Columns: an expression of a Column has, element by element, the value that it has of each number.
-SWEPT = [
-    "round8(x * 0.35)",
-    "round8(x)",
-    "divisible(x, 3)",
-    "divisible(x * 0.7, s)",
-    "divisible(50, x)",
-    "x // 3 + x % 5 - -x",
-    "x / 2",
-    "(x * 6) / 3",
-    "100 / x",
-    "x ** 2 + 2 ** (x % 7)",
-    "2 ** -(x % 3)",
-    "x ** 0.5",
-    "ceil(x / 3) + floor(x / 3) + round(x / 2) + int(x * 1.1)",
-    "abs(5 - x)",
-    "sqrt(x) + log2(x)",
-    "min(x, 9) + max(x, 4, 2.5)",
-    "max(x * 0.5, x - 4.5)",
-    "sum([x, 1, x])",
-    "x if x > 5 else 2 * x",
-    "x * 0.5 if x > 5 else x",
-    "1 / (x - 5) if x != 5 else 0",
-    "1 if x in [3, 5, 7] else 0",
-    "1 if 3 < x <= 7 and not x == 5 else 0",
-    "1 if x < 3 or x * 0.5 > 4 else 0",
-    "[10, 20, 30][x % 3]",
-    "min([x, 8])",
-]
-
-
-def spread(result, size):
-    """The entries of a result, whatever a sweep gave."""
-    if isinstance(result, Column | Mask):
-        return result.array.tolist()
-    return result.tolist() if isinstance(result, numpy.ndarray) else [result] * size
-
-
-@pytest.mark.parametrize("text", SWEPT)
-def test_columns(text):
-    for numbers in ([1, 3, 5, 8, 12], [5], [7, 7], [6, 9, 30]):
-        try:
-            result = value(text, x=column(*numbers))
-        except Undecided as undecided:
-            # The sweep splits here: each part must then be one.
-            assert not undecided.mask.all() and undecided.mask.any()
-            parts = {truth: [n for n, m in zip(numbers, undecided.mask, strict=True) if m == truth] for truth in (0, 1)}
-            for part in parts.values():
-                assert spread(value(text, x=column(*part)), len(part)) == pytest.approx(
-                    [value(text, x=n) for n in part]
-                )
-            continue
-        assert spread(result, len(numbers)) == pytest.approx([value(text, x=each) for each in numbers])
-
-
-@pytest.mark.parametrize("text", ["x * 2", "x // 0.5", "round8(x)", "int(x)", "x > 1", "-x", "max(x, 2)", "x % 2"])
-def test_arrays(text):
-    numbers = [0.5, 1.0, 7.25, 11.2]
-    result = value(text, x=numpy.array(numbers))
-    assert spread(result, 4) == pytest.approx([value(text, x=each) for each in numbers])
-
-
 def test_counts_of_columns_stay_columns():
     for text in ("round8(x * 0.35)", "ceil(x / 3)", "x / 2", "x if x > 5 else 2", "min(x, 9)", "[1, 2, 3][x % 3]"):
         assert isinstance(value(text, x=column(2, 8)), Column), text
@@ -389,7 +327,7 @@ def test_errors_of_columns_say_which():
     assert found.mask.tolist() == [False, True, False]
     assert error("x * 0.5 ** 0.5 / (y - 0.5)", x=column(1, 2), y=numpy.array([1.5, 0.5])).mask.tolist() == [False, True]
     assert error("[1, 2][x]", x=column(0, 2)).mask.tolist() == [False, True]
-    assert "overflows" in error("x * x", x=column(2, 2**62)).message
+    assert "too large" in error("x * x", x=column(2, 2**62)).message
     assert error("sqrt(x)", x=column(4, -4)).mask.tolist() == [False, True]
 
 

@@ -15,6 +15,7 @@ from paramcount.layers.adaptive_pool import AdaptiveAvgPool
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.numbers.arithmetic import Column
+from paramcount.render import terminal
 from paramcount.render.sheet import percent
 from paramcount.render.table import middle
 from paramcount.render.table import render as written
@@ -223,3 +224,13 @@ def test_a_column_is_dropped_before_its_words_are_cut(monkeypatch):
     lines = render(count(load("resnet"))).splitlines()
     assert lines[2].split() == ["layer", "output", "×N", "params", "weights", "MACs", "share"]
     assert "…" not in "".join(lines)
+
+
+def test_only_a_terminal_cuts_texts(monkeypatch):
+    name = "a_name_" * 20
+    report = count(Network([With(Dense(8), name=name)], input=8, name="n" * 200))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(terminal, "interactive", lambda: False)
+    assert name in render(report) and "n" * 200 in render(report)
+    monkeypatch.setattr(terminal, "interactive", lambda: True)
+    assert "…" in render(report, colour=False) and max(map(len, render(report, colour=False).splitlines())) <= 100

@@ -1,5 +1,6 @@
 """Sweeps against the same variants counted one by one, with Python's own integers."""
 
+import itertools
 import random
 
 import numpy
@@ -228,3 +229,87 @@ def test_none_is_one_value():
     spec = "{input: {features: 4}, vars: {n: 1, act: relu}, layers: [{dense: n}, {activate: act}]}"
     found = pc.sweep(fresh_syntax(spec, "<text>"), n=[1, 2], act=None)
     assert found.columns["elementwise"].tolist() == [1, 2]  # of the biases
+
+
+def test_roots_and_powers_are_pythons():
+    """By hand: 101 parameters for each feature; the cube root of 27 is 3, and 11 / 1.1 is 10."""
+    spec = "{input: {features: 100}, vars: {n: 2}, layers: [dense: SIZE]}"
+    roots = pc.sweep(fresh_syntax(spec.replace("SIZE", "floor(n ** (1 / 3))"), "<text>"), n=[8, 27, 64])
+    assert roots.columns["params"].tolist() == [202, 303, 303]  # 64 ** (1 / 3) is 3.9999999999999996
+    powers = pc.sweep(fresh_syntax(spec.replace("SIZE", "floor(11 * 1.1 ** n)"), "<text>"), n=range(-2, 3))
+    assert powers.columns["params"].tolist() == [909, 1010, 1111, 1212, 1313]
+
+
+def test_a_whole_number_stays_whole_among_fractions():
+    """2 ** 53 + 1 is a whole number and no float64."""
+    spec = fresh_syntax("{input: {features: 1}, vars: {n: 2}, layers: [dense: floor(n) % 10 + 1]}", "<text>")
+    found = pc.sweep(spec, n=[2**53 + 1, 0.5, 3])
+    assert found.columns["params"].tolist() == [8, 2, 8]  # 9,007,199,254,740,993 % 10 is 3
+    found = pc.sweep(spec, n=[1, 2.5])
+    assert found.columns["n"].tolist() == [1.0, 2.5] and found.columns["n"].dtype == float
+
+
+def test_fractions_that_a_layer_takes():
+    spec = fresh_syntax("{input: {image: [10, 10, 1]}, vars: {n: 2.0}, layers: [upsample: n]}", "<text>")
+    check(found := pc.sweep(spec, n=[1.0, 1.5, 2.25, 0.05]))
+    assert found.columns["activations"].tolist() == [100, 225, 484, 0]
+    spec = fresh_syntax("{input: {image: [n, 1, 1]}, vars: {n: 2}, layers: [upsample: 1.0000000000000002]}", "<text>")
+    check(found := pc.sweep(spec, n=[5, 10**6]))
+    assert found.columns["activations"].tolist() == [5, 10**6]
+
+
+def test_how_many_iterations_there_are_may_be_written_with_a_point():
+    spec = fresh_syntax("{input: {features: 8}, vars: {n: 2}, layers: [{repeat: n, dense: 8}]}", "<text>")
+    found = pc.sweep(spec, n=[1.0, 2.0, 2.5])
+    assert (found.columns["params"].tolist(), found.valid.tolist()) == ([72, 144, 0], [True, True, False])
+
+
+def test_one_huge_variant_leaves_the_others():
+    spec = fresh_syntax("{input: {features: 1e9}, vars: {n: 2}, layers: [dense: n]}", "<text>")
+    for values in ([10**10], [10**10, 10], [10**10, 10**10], [2**70, 10], [10, 10**10, 10**11]):
+        found = pc.sweep(spec, n=values)
+        assert found.valid.tolist() == [each == 10 for each in values]
+        assert [int(each) for each in found.columns["params"][found.valid]] == [10**10 + 10] * values.count(10)
+        assert all("overflows the 64 bits of a sweep" in each for each in found.reasons)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"width": range(1, 10**12)}, "`width` has more than 10,000,000 values"),
+        ({"width": itertools.count(1)}, "`width` has more than 10,000,000 values"),
+        ({"width": [1, 2], "random": 10**12}, "1,000,000,000,000 points are too many to count"),
+        ({"width": range(1, 10**4), "resolution": range(1, 10**5)}, "999,890,001 rows are too many to hold"),
+        ({"width": range(1, 10**6), "resolution": range(1, 10**6)}, "999,998,000,001 points are too many to count"),
+        ({"width": [1, 2], "random": 1, "seed": -1}, "`seed` must be a whole number of at least 0, not `-1`"),
+        ({"width": [1, 2], "random": 1, "seed": 1.5}, "`seed` must be a whole number of at least 0, not `1.5`"),
+        ({"width": [1, 2], "vars": {"width": [1]}}, "`width` is given twice"),
+        ({"vars": [1, 2]}, "`vars` is a mapping of variables to values"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_at_once(options, message):
+    with pytest.raises(pc.ArgumentError, match=message):
+        pc.sweep("mobilenet_v2", **options)
+
+
+def test_entries_of_a_list_vary_once():
+    with pytest.raises(pc.ArgumentError, match=r"`depths\[0\]` is given twice"):
+        pc.sweep("resnet", vars={"depths[*]": [2, 3], "depths[0]": [4, 5]})
+    with pytest.raises(pc.ArgumentError, match="`depths` has several values, and so have its entries"):
+        pc.sweep("resnet", vars={"depths": [[1, 2, 3, 4], [2, 2, 2, 2]], "depths[0]": [4, 5]})
+
+
+def test_variables_of_any_name():
+    names = ("variant", "where", "paired", "random", "seed", "chunk", "workers", "dask", "vars", "spec", "path", "file")
+    text = f"{{input: {{features: 1}}, vars: {{{', '.join(f'{each}: 1' for each in names)}}}, layers: [dense: SUM]}}"
+    spec = fresh_syntax(text.replace("SUM", " + ".join(names)), "<text>")
+    for name in names:
+        assert pc.sweep(spec, vars={name: [1, 5]}).columns["params"].tolist() == [24, 32]
+        assert pc.count(pc.loads(text.replace("SUM", " + ".join(names)), vars={name: 5})).params == 32
+
+
+def test_a_condition_looks_only_where_it_must():
+    spec = fresh_syntax("{input: {features: 6}, vars: {n: 1}, layers: [{when: n > 1, dense: n}]}", "<text>")
+    found = pc.sweep(spec, n=[1, 2, 3])  # without parameters, and 12 macs of 14, 18 of 21
+    assert found.where("params > 0 and macs / params < 0.9").columns["n"].tolist() == [2, 3]
+    assert found.where("macs / 4 == 3").columns["n"].tolist() == [2]  # whole for some rows, not for others

@@ -10,9 +10,12 @@ from functools import reduce
 from typing import Any
 
 from paramcount.errors import ArgumentError
-from paramcount.language.expression.values import add, is_array, items_of, number, ordering
-from paramcount.numbers.arithmetic import maximum, minimum, where
-from paramcount.numbers.column import Column, Mask, plain, require
+from paramcount.language.expression.tokens import LIMIT
+from paramcount.language.expression.values import add, chosen, is_array, items_of, number, ordering
+from paramcount.numbers.arithmetic import by_variant, maximum, where
+from paramcount.numbers.column import Column, Mask, beyond, require
+
+FAR = LIMIT // 100  # what lies within it does not overflow in `divisible`
 
 
 def listed(values: tuple) -> list | tuple:
@@ -24,11 +27,11 @@ def listed(values: tuple) -> list | tuple:
 
 
 def smaller(a: Any, b: Any) -> Any:
-    return where(Mask(plain(a) <= plain(b)), a, b) if is_array(a) or is_array(b) else minimum(a, b)
+    return chosen(ordering(operator.le)(a, b), a, b)
 
 
 def larger(a: Any, b: Any) -> Any:
-    return where(Mask(plain(a) >= plain(b)), a, b) if is_array(a) or is_array(b) else maximum(a, b)
+    return chosen(ordering(operator.ge)(a, b), a, b)
 
 
 def least(*values: Any) -> Any:
@@ -68,7 +71,7 @@ def square_root(value: Any) -> Any:
     require(ordering(operator.ge)(value, 0), "the root of {}, a negative number", value)
     if isinstance(value, int) and math.isqrt(value) ** 2 == value:
         return math.isqrt(value)
-    return elementwise("sqrt", value)
+    return math.sqrt(value) if isinstance(value, (int, float)) else by_variant(square_root, value)
 
 
 def logarithm(value: Any) -> Any:
@@ -77,15 +80,7 @@ def logarithm(value: Any) -> Any:
     require(ordering(operator.gt)(value, 0), "the logarithm of {}, which is not above 0", value)
     if isinstance(value, int) and value & (value - 1) == 0:
         return value.bit_length() - 1
-    return elementwise("log2", value)
-
-
-def elementwise(name: str, value: Any) -> Any:
-    if isinstance(value, (int, float)):
-        return getattr(math, name)(value)
-    import numpy
-
-    return getattr(numpy, name)(plain(value).astype(numpy.float64))
+    return math.log2(value) if isinstance(value, (int, float)) else by_variant(logarithm, value)
 
 
 def length(value: Any) -> int:
@@ -99,11 +94,15 @@ def total(value: Any) -> Any:
 def divisible(value: Any, divisor: Any) -> Any:
     """The nearest multiple of the divisor, at least the divisor, and one more where that is below 0.9 of the value."""
     value, divisor = number(value), number(divisor)
-    divisor = Column.whole("the divisor", divisor) if is_array(divisor) else divisor
-    require(divisor >= 1, "the divisor must be at least 1, not {}", divisor)
+    require(ordering(operator.ge)(divisor, 1), "the divisor must be at least 1, not {}", divisor)
     if isinstance(divisor, float):
         require(divisor.is_integer(), "the divisor {} is not whole", divisor)
         divisor = int(divisor)
+    if is_array(divisor):
+        require(Mask(divisor % 1 == 0), "the divisor {} is not whole", divisor)
+        divisor = Column.whole("the divisor", divisor)
+    if (isinstance(value, Column) or isinstance(divisor, Column)) and (beyond(value, FAR) or beyond(divisor, FAR)):
+        return by_variant(divisible, value, divisor)
     if isinstance(value, (int, Column)):
         multiple = maximum((2 * value + divisor) // (2 * divisor) * divisor, divisor)
         return multiple + where(10 * multiple < 9 * value, divisor, 0)

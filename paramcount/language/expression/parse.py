@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, NoReturn
 from paramcount.errors import ArgumentError, ParamcountError, Position, quote
 from paramcount.language.expression import values
 from paramcount.language.expression.tokens import ALLOWED, LIMIT, Source, Token, refuse_thousands, tokenize
-from paramcount.numbers.arithmetic import where
 
 Lookup = Callable[[str], Any]
 Run = Callable[[Lookup], Any]
@@ -318,7 +317,7 @@ class Parser:
             chosen = test(lookup)
             if type(chosen) is not bool:
                 try:
-                    return where(chosen, values.number(first(lookup)), values.number(second(lookup)))
+                    return values.chosen(chosen, first(lookup), second(lookup))
                 except ParamcountError:  # words, or a side that does not hold for all: let the sweep split
                     chosen = bool(chosen)
             return first(lookup) if chosen else second(lookup)

@@ -10,7 +10,8 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.language.expression.tokens import LIMIT
-from paramcount.numbers.column import Column, Mask, bound, plain, real, require
+from paramcount.numbers.arithmetic import by_variant, settle, where
+from paramcount.numbers.column import IN_FLOATS, Column, Mask, beyond, compared, plain, real, require
 
 MOST_ENTRIES = 1_000_000
 
@@ -24,7 +25,9 @@ def described(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "a list"
     if isinstance(value, Mask):
-        return "a condition"
+        return described(bool(value))
+    if isinstance(value, Column) or is_array(value):
+        return described(plain(value).flat[0].item())  # the first of the variants, which all fail
     return quote(value) if isinstance(value, (int, float)) else "this value"
 
 
@@ -51,8 +54,11 @@ def bounded(value: Any) -> Any:
         if -LIMIT <= value <= LIMIT:
             return value
         raise too_large()
-    if is_array(value):
-        require(Mask(abs(value) <= LIMIT), "the result is too large, or not a real number")
+    if type(value) is Column:
+        if beyond(value, LIMIT) and beyond(Column(value.array), LIMIT):
+            raise too_large()
+    elif is_array(value):
+        require(Mask(abs(value) <= LIMIT), "the result is too large")
     elif isinstance(value, complex):
         raise ArgumentError("a fractional power of a negative number is not real")
     return value
@@ -62,14 +68,39 @@ def too_large() -> ArgumentError:
     return ArgumentError("the result is too large", hint="numbers go up to 1e18")
 
 
+PLAIN = {int, float}
+
+
+def whole(value: Any) -> bool:
+    """Whether a number is an int in each variant."""
+    return isinstance(value, (int, Column))
+
+
+def swept(value: Any) -> bool:
+    """Whether a number differs between variants."""
+    return isinstance(value, Column) or is_array(value)
+
+
 def arithmetic(operation: Callable) -> Callable:
-    """An operation on two numbers, checked."""
+    """An operation on two numbers, checked.
+
+    In a sweep each variant has the value that it has alone, to the last bit, or the same error. NumPy adds, subtracts,
+    multiplies and divides floats as Python does, and computes exactly on Columns; the rest is left to Python.
+    """
+    alike = operation in (operator.add, operator.sub, operator.mul, operator.truediv)
 
     def apply(a: Any, b: Any) -> Any:
-        if type(a) is not int or type(b) is not int:
+        if type(a) not in PLAIN or type(b) not in PLAIN:
             a, b = number(a), number(b)
-            if is_array(a) or is_array(b):
-                return bounded(real(operation, a, b))
+            if swept(a) or swept(b):
+                try:
+                    if whole(a) and whole(b):
+                        return bounded(operation(a, b))
+                    if alike:
+                        return bounded(real(operation, a, b))
+                except ArgumentError:  # of some variants, and perhaps only of a sweep
+                    pass
+                return by_variant(apply, a, b)
         try:
             result = operation(a, b)
         except ZeroDivisionError:
@@ -92,14 +123,11 @@ true_power = arithmetic(operator.pow)
 
 def divide(a: Any, b: Any) -> Any:
     """a / b: the whole number where whole numbers divide, so that it stays exact; else a float."""
-    if isinstance(a, (int, Column)) and isinstance(b, (int, Column)):
-        rest = remainder(a, b)
-        if not isinstance(rest, Column):
-            return a // b if rest == 0 else a / b
-        divides = rest == 0
-        if divides is True or (type(divides) is Mask and divides.array.all()):
-            return a // b
-    return true_divide(a, b)
+    if not (whole(a) and whole(b)):
+        return true_divide(a, b)
+    if (swept(a) or swept(b)) and (beyond(a, IN_FLOATS) or beyond(b, IN_FLOATS)):
+        return by_variant(divide, a, b)
+    return a // b if remainder(a, b) == 0 else a / b
 
 
 def power(a: Any, b: Any) -> Any:
@@ -107,8 +135,16 @@ def power(a: Any, b: Any) -> Any:
     if type(a) is int and type(b) is int:
         if (abs(a).bit_length() - 1) * b >= LIMIT.bit_length():
             raise too_large()
-    elif isinstance(a, (int, Column)) and isinstance(b, (int, Column)) and bound(number(b), "low") < 0:
-        return bounded(real(operator.pow, number(a), number(b)))
+    elif type(a) not in PLAIN or type(b) not in PLAIN:
+        a, b = number(a), number(b)
+        if not (swept(a) or swept(b)):
+            return power(a, b)
+        try:
+            if whole(a) and whole(b):
+                return bounded(a**b)
+        except ArgumentError:  # of some variants, and perhaps only of a sweep
+            pass
+        return by_variant(power, a, b)
     return true_power(a, b)
 
 
@@ -145,10 +181,19 @@ def ordering(operation: Callable) -> Callable:
         if type(a) is not int or type(b) is not int:
             a, b = number(a), number(b)
             if is_array(a) or is_array(b):
-                return Mask(operation(plain(a), plain(b)))
+                return Mask(compared(operation, a, b))
         return operation(a, b)
 
     return apply
+
+
+def chosen(condition: Any, a: Any, b: Any) -> Any:
+    """a where the condition holds and b elsewhere; raises Undecided where one is whole in its variants, one a fraction.
+
+    So each variant has a number of the type that it has alone.
+    """
+    a, b = number(a), number(b)
+    return where(condition if whole(a) == whole(b) else bool(condition), a, b)
 
 
 def is_number(value: Any) -> bool:
@@ -218,10 +263,15 @@ def item(items: Any, index: Any) -> Any:
         raise ArgumentError(f"the list has {len(items)} items, and none at {index}", hint="the first is at 0")
     if isinstance(index, float):
         raise ArgumentError(f"the index {quote(index)} is not a whole number")
-    index = Column.whole("the index", index)
+    if is_array(index):
+        require(Mask(index % 1 == 0), "the index `{}` is not a whole number", index)
+        index = Column.whole("the index", index)
     inside = both(index >= -len(items), index < len(items))
-    require(inside, "the list has {} items, and none at {}", len(items), index)
+    hint = "the first is at 0"
+    require(inside, f"the list has {len(items)} items, and none at {{}}", index, hint=hint)
+    if not all(is_number(each) and whole(each) == whole(items[0]) for each in items):
+        return items[settle(index)]
     import numpy
 
-    place, *every = numpy.broadcast_arrays(index.array, *[plain(number(each)) for each in items])
+    place, *every = numpy.broadcast_arrays(index.array, *map(plain, items))
     return number(numpy.take_along_axis(numpy.stack(every), place[None], 0)[0])
