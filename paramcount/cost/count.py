@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from paramcount.cost.figures import Figures
@@ -11,9 +11,9 @@ from paramcount.cost.walk import Place, Walk
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph, Node
-from paramcount.layers.fields import Whole, Word
+from paramcount.layers.fields import Flag, Whole, Word, argument, texts
 from paramcount.layers.layer import Item
-from paramcount.numbers.arithmetic import Size, ceil_div
+from paramcount.numbers.arithmetic import Size, ceil_div, native
 
 ATTENTION = ("dense", "exact")
 
@@ -52,9 +52,11 @@ def count(
     10838016
     """
     network = network_of(network, input)
-    batch = how_many("batch", batch)
-    Word(*ATTENTION)("attention", attention)
-    check_training(train, freeze, bool(freeze or remat or optimizer), kv_cache)
+    batch, train, remat = how_many("batch", batch), argument("train", train, Flag()), argument("remat", remat, Flag())
+    kv_cache = None if kv_cache is None else how_many("kv_cache", kv_cache)
+    freeze = patterns(freeze)
+    argument("attention", attention, Word(*ATTENTION))
+    check_training(train, bool(freeze) or remat or optimizer is not None, kv_cache)
     graph = graph_of(network, train, freeze, attention)
     walk = Walk(dtype)
     walk.children(graph.children, "", "", Place(work=batch), 1)
@@ -64,11 +66,10 @@ def count(
     if train:
         from paramcount.cost.step import step_of
 
-        step = step_of(graph, dict(leaves), batch, remat, optimizer or "sgd")
+        step = step_of(graph, dict(leaves), batch, remat, "sgd" if optimizer is None else optimizer)
     if kv_cache is not None:
         from paramcount.cost.kv_cache import kept
 
-        kv_cache = how_many("kv_cache", kv_cache)
         cache = ceil_div(kept(graph, walk.entries, kv_cache, batch) * walk.bits, 8)
     variant, values = getattr(network, "variant", None), dict(getattr(network, "vars", {}))
     return Report(network.name, variant, values, totals, walk.entries, batch, dtype, step, attention, kv_cache, cache)
@@ -76,6 +77,7 @@ def count(
 
 def how_many(name: str, value: Any) -> Size:
     """A whole number of at least 1; raises ArgumentError for anything else, also for 2.0."""
+    value = native(value)
     if isinstance(value, float):
         raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
     return Whole()(name, value)
@@ -89,16 +91,19 @@ def network_of(network: Any, input: Any) -> Network:
         return network
     if not isinstance(network, (Item, list, tuple)):
         hint = "give what `load` returns, a Network, or layers and an input"
-        raise ArgumentError(f"{quote(repr(network))} is not a network", hint=hint)
+        raise ArgumentError(f"{quote(network, repr)} is not a network", hint=hint)
     if input is None:
         raise ArgumentError("layers need an input to be counted", hint="count(layers, (224, 224, 3))")
     return Network(network if isinstance(network, (list, tuple)) else [network], input=input)
 
 
-def check_training(train: bool, freeze: Any, asked: bool, kv_cache: Any) -> None:
+def patterns(freeze: Any) -> tuple[str, ...]:
+    """The patterns of rows that are not trained; raises ArgumentError for anything but a list of texts."""
+    return texts("freeze", freeze, "patterns", hint='freeze=["stage0"]')
+
+
+def check_training(train: bool, asked: bool, kv_cache: Any) -> None:
     """Raises ArgumentError for settings of training in a count of inference, and the other way round."""
-    if isinstance(freeze, str) or not isinstance(freeze, Iterable) or not all(isinstance(each, str) for each in freeze):
-        raise ArgumentError("freeze must be a list of patterns", hint='freeze=["stage0"]', argument="freeze")
     if asked and not train:
         message = "`freeze`, `remat` and `optimizer` are for training"
         raise ArgumentError(message, hint="add train=True, or `--train`")

@@ -15,6 +15,7 @@ from paramcount.cost.optimizers import optimizer_of
 from paramcount.graph.network import Network
 from paramcount.graph.runner import Runner
 from paramcount.graph.tree import Body, Graph, Node, Value, leaves_of
+from paramcount.layers.fields import Flag, argument
 from paramcount.layers.layer import Shape
 
 BYTES = 4  # of an element: float32, and int32 for tokens
@@ -62,9 +63,9 @@ def memory_of(network: Network, *, batch: int = 1, train: bool = False, optimize
     >>> memory_of(network, batch=100, train=True).kept  # 4 · 100 · (784 + 512 + 512 + 10)
     727200
     """
-    batch = how_many("batch", batch)
+    batch, train = how_many("batch", batch), argument("train", train, Flag())
     states = optimizer_of(optimizer).states
-    report = count(network, train=train, optimizer=optimizer if train else None)
+    report = count(network, train=train, optimizer=optimizer if train else None)  # which refuses what is not a network
     graph = network.graph(train)
     schedule = Schedule(graph, batch)
     results = list(graph.outputs.values())

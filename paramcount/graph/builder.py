@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -69,8 +69,8 @@ class Builder:
 
     def run(self, items: Iterable[Item]) -> None:
         """Expand items one after the other."""
-        if not isinstance(items, (list, tuple)) and (isinstance(items, (Item, str)) or not isinstance(items, Iterable)):
-            raise SpecError(f"{quote(repr(items))} is not a list of items", hint="put it into a list: `[...]`")
+        if isinstance(items, (str, bytes)) or not isinstance(items, (Sequence, Iterator)):
+            raise SpecError(f"{quote(items, repr)} is not a list of items", hint="put it into a list: `[...]`")
         for item in items:
             self.build(item)
 
@@ -85,7 +85,7 @@ class Builder:
             hint = (
                 "put several items into `Do([...])`" if listed else "use layers, blocks, and forms such as `Residual`"
             )
-            raise SpecError(f"{quote(repr(item))} is not an item", hint=hint)
+            raise SpecError(f"{quote(item, repr)} is not an item", hint=hint)
         item.place(self, name)
 
     def count_steps(self, steps: int) -> None:

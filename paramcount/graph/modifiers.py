@@ -10,7 +10,7 @@ from paramcount.graph.builder import Builder
 from paramcount.graph.scope import Weights
 from paramcount.graph.sharing import homes, same_weights, tensors_below
 from paramcount.graph.tree import Node, Share, join
-from paramcount.layers.fields import Text
+from paramcount.layers.fields import Flag, Text
 from paramcount.layers.layer import Item
 
 
@@ -36,7 +36,7 @@ class With(Item):
     frozen: bool = False
 
     def __post_init__(self) -> None:
-        if self.only not in (None, "training"):
+        if self.only is not None and (not isinstance(self.only, str) or self.only != "training"):
             raise SpecError(f"`only` must be `training`, not {quote(self.only)}", argument="only")
         for what in ("name", "share", "push"):
             if getattr(self, what) is not None:
@@ -45,6 +45,7 @@ class With(Item):
             raise ArgumentError(f"into must be a list of names, not {quote(self.into)}", argument="into")
         for each in self.into:
             Text()("a name of into", each)
+        self.frozen = Flag()("frozen", self.frozen)
 
     @property
     def kind(self) -> str:

@@ -11,12 +11,15 @@ from paramcount.errors import ArgumentError, Position, SpecError, quote
 from paramcount.errors.suggest import nearest, one_of
 from paramcount.graph.network import Network
 from paramcount.language.bindings import Bindings
+from paramcount.language.expression.tokens import LIMIT
 from paramcount.language.items import bind
 from paramcount.language.language import Expectation, SpecSyntax, read_spec
 from paramcount.language.variables import undeclared, variable_values
 from paramcount.language.yaml.nodes import Node
 from paramcount.language.yaml.reader import read_text
 from paramcount.language.yaml.source import read_source, specs_in
+from paramcount.layers.fields import Text, argument, file_path
+from paramcount.numbers.arithmetic import Column, Mask, native, varies
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = (os.path.join(PACKAGE, "configs"), os.path.join(os.path.dirname(PACKAGE), "configs"))  # wheel, checkout
@@ -70,7 +73,7 @@ def load(path: str, /, variant: str | None = None, **variables: Any) -> Loaded:
     >>> load("mlp").graph().outputs["output"].shape.sizes
     (10,)
     """
-    file, given = locate(os.fspath(path))
+    file, given = locate(file_path("a spec", path))
     text, shown = read_source(file), shown_path(file)
     read = fresh_syntax if "include" in text else known_syntax  # an included file may have changed
     return expanded(Loaded(read(text, shown), variant if variant is not None else given, variables))
@@ -82,7 +85,7 @@ def loads(text: str, /, variant: str | None = None, file: str = "<text>", **vari
     >>> loads("{input: {features: 784}, layers: [dense: 10]}").graph().outputs["output"].shape.sizes
     (10,)
     """
-    return expanded(Loaded(fresh_syntax(text, file), variant, variables))
+    return expanded(Loaded(fresh_syntax(argument("text", text, Text()), file_path("file", file)), variant, variables))
 
 
 def expanded(network: Loaded) -> Loaded:
@@ -102,7 +105,7 @@ def chosen_variables(syntax: SpecSyntax, variant: str | None) -> dict[str, Node]
     """The variables as written, with those of a variant."""
     if variant is None:
         return dict(syntax.variables)
-    if variant not in syntax.variants:
+    if argument("variant", variant, Text()) not in syntax.variants:
         known = f"the variants are {', '.join(syntax.variants)}" if syntax.variants else "the spec has no variants"
         hint = one_of(variant, syntax.variants, known)
         raise SpecError(f"{quote(syntax.name)} has no variant {quote(variant)}", hint=hint)
@@ -120,8 +123,27 @@ def set_by_hand(syntax: SpecSyntax, nodes: dict[str, Node], given: dict[str, Any
         if isinstance(value, str):
             nodes[name] = read_text(value, f"--set {name}")
         else:
-            fixed[name] = list(value) if isinstance(value, tuple) else value
+            fixed[name] = variable_value(name, value)
     return fixed
+
+
+def variable_value(name: str, value: Any) -> Any:
+    """A variable's value in Python's own types; an array of numbers holds those of the variants of a sweep.
+
+    Raises ArgumentError for what no expression could give.
+    """
+    if varies(value):
+        return value
+    if getattr(value, "shape", None) and value.dtype.kind in "iu":
+        return Column.whole(name, value)
+    value = native(value)
+    if isinstance(value, (list, tuple, range)):
+        return [variable_value(name, each) for each in value]
+    number = isinstance(value, (int, float)) and (isinstance(value, bool) or abs(value) <= LIMIT)
+    if not (value is None or number or isinstance(value, (str, Mask))):
+        message = f"{quote(name)} must be a number, true or false, a word, or a list of these, not {quote(value, repr)}"
+        raise ArgumentError(message, argument=name)
+    return value
 
 
 def expectation(syntax: SpecSyntax, variant: str | None) -> Expectation:

@@ -2,18 +2,21 @@
 
 import dataclasses
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.numbers.arithmetic import Column, require
+from paramcount.numbers.arithmetic import Column, native, require, varies
 from paramcount.numbers.column import Mask, plain
 
 REQUIRED = dataclasses.MISSING
+LARGEST = 2**63 - 1  # of a whole number, which a sweep can hold
 
 
 class Check:
-    """How one argument is checked.
+    """How one argument is checked, of a layer, a form or a function: called with its name and value, it returns the
+    value in Python's own types.
 
     `takes` tells a spec how to read it: "expression" (numbers, flags and lists of them), "text" (taken as
     written), "value" (a path to another value), "values" (a list of paths), "start" (a path, or sizes), "items" (a
@@ -49,6 +52,8 @@ class Whole(Check):
     def __call__(self, name: str, value: Any) -> Any:
         if type(value) is not int:
             value = whole_number(name, value)
+        if type(value) is int and not -LARGEST <= value <= LARGEST:
+            raise ArgumentError(f"{name} is too large: {quote(value)}", hint="numbers go up to 2^63 - 1", argument=name)
         if self.at_least is not None:
             message, hint = "{} must be at least {}, not {}", self.least
             require(value >= self.at_least, message, name, self.at_least, value, argument=name, hint=hint)
@@ -69,7 +74,8 @@ class Sizes(Wholes):
     listed = True
 
     def __call__(self, name: str, value: Any) -> Any:
-        if isinstance(value, str) or not isinstance(value, Sequence):
+        value = native(value)
+        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
             raise ArgumentError(f"{name} is a list of whole numbers, not {quote(value)}", argument=name)
         return tuple(self.size(name, each) for each in value)
 
@@ -78,6 +84,7 @@ class PerAxis(Wholes):
     """One whole number for every axis, or a list with one for each."""
 
     def __call__(self, name: str, value: Any) -> Any:
+        value = value if varies(value) else native(value)
         if isinstance(value, (list, tuple)):
             return tuple(None if each is None and self.none else self.size(name, each) for each in value)
         return self.size(name, value)
@@ -95,6 +102,7 @@ class Pairs(Wholes):
     listed = True
 
     def __call__(self, name: str, value: Any) -> Any:
+        value = native(value)
         if isinstance(value, (list, tuple)) and all(isinstance(p, (list, tuple)) and len(p) == 2 for p in value):
             return tuple(tuple(self.size(name, each) for each in pair) for pair in value)
         raise ArgumentError(f"{name} is a list of [before, after], one for each axis", argument=name)
@@ -108,7 +116,7 @@ class Word(Check):
         self.words = words
 
     def __call__(self, name: str, value: Any) -> Any:
-        if value in self.words:
+        if isinstance(value, str) and value in self.words:
             return value
         from paramcount.errors.suggest import unknown
 
@@ -125,6 +133,7 @@ class Padding(Check):
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
             return self.word(name, value)
+        value = value if varies(value) else native(value)
         if isinstance(value, (list, tuple)):
             return tuple(self.axis(name, each) for each in value)
         return self.size(name, value)
@@ -143,6 +152,7 @@ class Flag(Check):
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, Mask):
             return bool(value)
+        value = native(value)
         if not isinstance(value, bool):
             raise ArgumentError(f"{name} must be true or false, not {quote(value)}", argument=name)
         return value
@@ -157,12 +167,13 @@ class Number(Check):
 
     def __call__(self, name: str, value: Any) -> Any:
         bounds = f"at least {self.at_least:g}" if self.at_most == math.inf else f"{self.at_least:g} to {self.at_most:g}"
-        if isinstance(value, Column) or hasattr(value, "dtype"):
+        if varies(value):
             numbers = plain(value)
             inside = Mask((numbers >= self.at_least) & (numbers <= self.at_most))
             require(inside, f"{name} must be {bounds}, not {{}}", value, argument=name)
             return value
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        value = native(value)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not finite(value):
             raise ArgumentError(f"{name} must be a number, not {quote(value)}", argument=name)
         if not self.at_least <= value <= self.at_most:
             raise ArgumentError(f"{name} must be {bounds}, not {value}", argument=name)
@@ -244,10 +255,16 @@ def field(check: Check, default: Any = REQUIRED, doc: str = "") -> Any:
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def finite(number: float) -> bool:
+    """Whether a number is neither infinite, nor NaN, nor a whole number beyond all floats."""
+    return -math.inf < number < math.inf and abs(number) < 2**1024
+
+
 def whole_number(name: str, value: Any) -> Any:
     """The value as a whole number; 32.0 is one, 11.2 and true are not."""
-    if isinstance(value, Column):
-        return value
+    if varies(value):
+        return Column.whole(name, value)
+    value = native(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, float) and value.is_integer():
@@ -257,7 +274,36 @@ def whole_number(name: str, value: Any) -> Any:
         shown = f"{value:.10g}"
         shown = repr(value) if float(shown).is_integer() else shown  # 3.0000000000000004
         raise ArgumentError(f"{name}: {shown} is not a whole number", hint=hint, argument=name)
-    array: Any = value
-    if hasattr(array, "dtype"):
-        return Column.whole(name, array) if getattr(array, "ndim", 0) else whole_number(name, array.item())
     raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
+
+
+def argument(name: str, value: Any, check: Check) -> Any:
+    """A checked argument of a function, which has one value, unlike a layer's in a sweep; None where the check has it.
+
+    >>> argument("batch", 8.0, Whole())
+    8
+    """
+    if value is None and check.none:
+        return None
+    if type(value) is Column:
+        raise ArgumentError(f"{name} must be one value, not {quote(value)}", argument=name)
+    return check(name, native(value))
+
+
+def texts(name: str, value: Any, what: str, hint: str = "") -> tuple[str, ...]:
+    """A list of texts, which are `what`; any iterable of them is read once."""
+    listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+    found = tuple(native(value)) if listed and getattr(value, "shape", None) != () else (None,)
+    if not all(isinstance(each, str) for each in found):
+        message = f"{name} must be a list of {what}, not {quote(value, repr)}"
+        raise ArgumentError(message, hint=hint, argument=name)
+    return found  # type: ignore[return-value]
+
+
+def file_path(name: str, value: Any) -> str:
+    """The path of a file as text; it may be given as a `pathlib.Path`."""
+    found = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(found, str):
+        message = f"{name} must be a path, as text or as a `pathlib.Path`, not {quote(value, repr)}"
+        raise ArgumentError(message, argument=name)
+    return found

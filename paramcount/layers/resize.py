@@ -7,7 +7,7 @@ from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layers._accept import spatial_axes
 from paramcount.layers.fields import Check, Flag, Number, PerAxis, Whole, Word, field, whole_number
 from paramcount.layers.layer import Free, ParameterFree, Shape, Work, along
-from paramcount.numbers.arithmetic import Size, exact_div, require
+from paramcount.numbers.arithmetic import Size, exact_div, native, require, varies
 
 
 class Factor(Check):
@@ -16,8 +16,14 @@ class Factor(Check):
     number = Number(at_least=0)
 
     def __call__(self, name: str, value: Any) -> Any:
-        if isinstance(value, (list, tuple)):
-            return tuple(self(name, each) for each in value)
+        value = value if varies(value) else native(value)
+        return (
+            tuple(self.axis(name, each) for each in value)
+            if isinstance(value, (list, tuple))
+            else self.axis(name, value)
+        )
+
+    def axis(self, name: str, value: Any) -> Any:
         if isinstance(value, (int, float)) and not float(value).is_integer():
             return self.number(name, value)
         value = whole_number(name, value)

@@ -46,7 +46,10 @@ class Column:
 
         if isinstance(array, Column):
             return array
-        values = numpy.asarray(array)
+        try:
+            values = numpy.asarray(array)
+        except ValueError:  # lists of different lengths
+            raise ArgumentError(f"{name} must be a list of whole numbers", argument=name) from None
         grid = values.ndim > 1 and values is array
         if (values.ndim != 1 and not grid) or not values.size or values.dtype.kind not in "iuf":
             raise ArgumentError(f"{name} must be a list of whole numbers", argument=name)
@@ -299,6 +302,8 @@ def require(
     if condition is True:
         return
     failing = None
+    if hasattr(condition, "dtype"):  # of two arrays of floats
+        condition = Mask(condition)
     if type(condition) is Mask:
         failing = ~condition.array
         if not failing.any():
@@ -359,7 +364,8 @@ ALONE = "count this variant on its own: outside a sweep, numbers have no limit"
 
 
 def overflow(number: int) -> ArgumentError:
-    return ArgumentError(f"the number {number:,} overflows the 64 bits of a sweep", hint=ALONE)
+    shown = f"{number:,}" if abs(number) < 10**100 else "beyond 1e100"
+    return ArgumentError(f"the number {shown} overflows the 64 bits of a sweep", hint=ALONE)
 
 
 def nonzero(values: Any, low: int, high: int) -> None:

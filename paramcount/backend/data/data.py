@@ -50,7 +50,7 @@ def read_data(folder_or_file: str | Path) -> Data:
     ((5, 28, 28), (5,), None)
     """
     if not isinstance(folder_or_file, (str, os.PathLike)):
-        raise ArgumentError(f"data must be the path of a folder or a file, not {quote(repr(folder_or_file))}")
+        raise ArgumentError(f"data must be the path of a folder or a file, not {quote(folder_or_file, repr)}")
     path = Path(folder_or_file)
     try:
         if path.is_dir():

@@ -72,7 +72,7 @@ def named_inputs(graph: Graph, x: Any, batched: bool = False) -> dict[str, Any]:
         raise ArgumentError(f"the network's inputs are {names}, not {', '.join(map(quote, x))}")
     try:
         arrays = {name: jnp.asarray(array_of(x[name]) if is_foreign(x[name]) else x[name]) for name in graph.inputs}
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError("the network takes arrays of numbers", argument="x") from error
     for name, array in arrays.items():
         shape, tokens = graph.inputs[name].shape, graph.inputs[name].shape.layout == "tokens"

@@ -29,7 +29,7 @@ def register_rule(name: str, rule: Rule | None) -> None:
     if rule is None:
         registered.pop(name, None)
     elif not isinstance(name, str) or not callable(rule):
-        message = f"a rule must be a primitive's name and a function, not {quote(repr(name))} and {quote(repr(rule))}"
+        message = f"a rule must be a primitive's name and a function, not {quote(name, repr)} and {quote(rule, repr)}"
         raise ArgumentError(message, hint='register_rule("name", lambda eqn: macs)')
     else:
         registered[name] = checked(name, rule)
@@ -41,7 +41,7 @@ def checked(name: str, rule: Rule) -> Rule:
     def macs(eqn: Any) -> int:
         found = rule(eqn)
         if type(found) is not int or found < 0:
-            message = f"the rule for {quote(name)} returns {quote(repr(found))}, which is not a whole number of MACs"
+            message = f"the rule for {quote(name)} returns {quote(found, repr)}, which is not a whole number of MACs"
             raise ArgumentError(message, hint="return an int of at least 0; use `//` to divide")
         return found
 

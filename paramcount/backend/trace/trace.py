@@ -40,7 +40,7 @@ def trace(
     """
     if not callable(function):
         hint = "trace(function, *arguments)"
-        raise ArgumentError(f"{quote(repr(function))} is not a function", hint=hint, argument="function")
+        raise ArgumentError(f"{quote(function, repr)} is not a function", hint=hint, argument="function")
     check_trips(trips)
     leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
     traced = [is_array(leaf) for leaf in leaves]
@@ -69,7 +69,7 @@ def check_trips(trips: Any) -> None:
         if each is None or each == UNKNOWN or (type(each) is int and each >= 0):
             continue
         hint = 'a whole number, {"scope": number}, or "unknown"'
-        raise ArgumentError(f"{quote(repr(each))} is not a number of trips", hint=hint, argument="trips")
+        raise ArgumentError(f"{quote(each, repr)} is not a number of trips", hint=hint, argument="trips")
 
 
 def name_of(function: Any) -> str:

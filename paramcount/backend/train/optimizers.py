@@ -35,7 +35,7 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
         return getattr(optax, chosen.maker)(learning_rate, **chosen.settings)
     if not (hasattr(given, "init") and hasattr(given, "update")):
         hint = "give a name, or an optax transformation, e.g. optax.adamw(1e-3)"
-        raise ArgumentError(f"{quote(repr(given))} is not an optimizer", hint, argument="optimizer")
+        raise ArgumentError(f"{quote(given, repr)} is not an optimizer", hint, argument="optimizer")
     if learning_rate is not None:
         hint = "leave out `learning_rate`, or give the optimizer by name"
         raise ArgumentError("the optimizer already has a learning rate", hint, argument="learning_rate")

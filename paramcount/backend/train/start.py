@@ -64,7 +64,7 @@ def check_writable(checkpoint: Any) -> None:
     with needs("a checkpoint"):
         import safetensors  # noqa: F401
     if not isinstance(checkpoint, (str, os.PathLike)):
-        raise ArgumentError(f"`checkpoint` must be a path, not {quote(repr(checkpoint))}", argument="checkpoint")
+        raise ArgumentError(f"`checkpoint` must be a path, not {quote(checkpoint, repr)}", argument="checkpoint")
     try:
         TemporaryFile(dir=replaceable(checkpoint).parent).close()  # in the folder where it will be written
     except (OSError, ValueError) as error:  # ValueError: a null character

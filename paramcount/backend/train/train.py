@@ -81,7 +81,7 @@ def train(
         raise ArgumentError("there is nothing to resume", "name the checkpoint", argument="resume")
     if not isinstance(network, Network):
         hint = "give what `load` returns, or a Network of layers on an input"
-        raise ArgumentError(f"{quote(repr(network))} is not a network", hint)
+        raise ArgumentError(f"{quote(network, repr)} is not a network", hint)
     check_batches("batches", batches, epochs)
     check_functions(loss=loss, metric=metric, transform=transform, on_epoch=on_epoch)
     if metric is None and loss is softmax_cross_entropy:
@@ -143,4 +143,4 @@ def check_functions(**functions: Any) -> None:
     """Raises ArgumentError for arguments that are not callable; all but the loss may be None."""
     for name, function in functions.items():
         if not callable(function) and (function is not None or name == "loss"):
-            raise ArgumentError(f"`{name}` must be a function, not {quote(repr(function))}", argument=name)
+            raise ArgumentError(f"`{name}` must be a function, not {quote(function, repr)}", argument=name)
