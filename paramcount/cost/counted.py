@@ -94,18 +94,18 @@ class Counted(Figured, Shown):
         >>> row.path, row.repeat, row.params  # 3 · (8 · 8 + 8)
         ('dense0[1:4]', 3, 216)
         """
-        argument("a row's path", path, Text())
-        for row in self.rows:
+        known = isinstance(path, str)
+        for row in self.rows if known else ():
             if row.path == path:
                 return row
-        wanted = pieces(path)
+        wanted = pieces(path) if known else []
         for row in self.rows if len(wanted) > 1 else ():
             if within(wanted, pieces(row.path)):
                 return row
-        from paramcount.errors.suggest import did_you_mean, nearest
+        from paramcount.errors.suggest import one_of
 
         paths = [row.path for row in self.rows]
-        hint = did_you_mean(nearest(path, paths), "the rows are " + ", ".join(paths[:5]))
+        hint = one_of(path, paths, "the rows are " + ", ".join(paths[:5]))
         raise ArgumentError(f"there is no row {quote(path)}", hint=hint)
 
     def by(self, key: str) -> dict[str, Subtotal]:
@@ -136,9 +136,8 @@ class Counted(Figured, Shown):
         from paramcount.cost.sheet import sheet_of
 
         depth = argument("depth", depth, Whole(none=True)) or self.levels
-        columns = (
-            None if columns is None else texts("columns", columns, "names of columns", 'columns=["layer", "macs"]')
-        )
+        if columns is not None:
+            columns = texts("columns", columns, "names of columns", hint='columns=["layer", "macs"]')
         return sheet_of(self, depth, columns, argument("sort", sort, Text(none=True)))
 
     def to_dict(self) -> dict[str, Any]:

@@ -17,11 +17,9 @@ class Factor(Check):
 
     def __call__(self, name: str, value: Any) -> Any:
         value = value if varies(value) else native(value)
-        return (
-            tuple(self.axis(name, each) for each in value)
-            if isinstance(value, (list, tuple))
-            else self.axis(name, value)
-        )
+        if isinstance(value, (list, tuple)):
+            return tuple(self.axis(name, each) for each in value)
+        return self.axis(name, value)
 
     def axis(self, name: str, value: Any) -> Any:
         if isinstance(value, (int, float)) and not float(value).is_integer():
