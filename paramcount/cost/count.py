@@ -11,9 +11,9 @@ from paramcount.cost.walk import Place, Walk
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph, Node
-from paramcount.layers.fields import Flag, Whole, Word, argument, texts
+from paramcount.layers.fields import Flag, Whole, Word, argument, texts, whole_argument
 from paramcount.layers.layer import Item
-from paramcount.numbers.arithmetic import Size, ceil_div, native
+from paramcount.numbers.arithmetic import Column, Size, ceil_div
 
 ATTENTION = ("dense", "exact")
 
@@ -76,11 +76,8 @@ def count(
 
 
 def how_many(name: str, value: Any) -> Size:
-    """A whole number of at least 1; raises ArgumentError for anything else, also for 2.0."""
-    value = native(value)
-    if isinstance(value, float):
-        raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
-    return Whole()(name, value)
+    """A whole number of at least 1, or a Column of them; raises ArgumentError for anything else, also for 2.0."""
+    return Whole()(name, value if type(value) is Column else whole_argument(name, value))
 
 
 def network_of(network: Any, input: Any) -> Network:

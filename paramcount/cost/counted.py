@@ -8,7 +8,7 @@ from typing import Any
 
 from paramcount.cost.figures import Figured, Figures, Phases, Row, TrainingFigures
 from paramcount.errors import ArgumentError, quote
-from paramcount.layers.fields import Text, Whole, argument, texts
+from paramcount.layers.fields import Text, argument, texts, whole_argument
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.render.shown import Shown
 
@@ -135,7 +135,7 @@ class Counted(Figured, Shown):
         """
         from paramcount.cost.sheet import sheet_of
 
-        depth = argument("depth", depth, Whole(none=True)) or self.levels
+        depth = self.levels if depth is None else whole_argument("depth", depth)
         if columns is not None:
             columns = texts("columns", columns, "names of columns", hint='columns=["layer", "macs"]')
         return sheet_of(self, depth, columns, argument("sort", sort, Text(none=True)))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from paramcount.cost.count import count, how_many
 from paramcount.cost.optimizers import optimizer_of
-from paramcount.graph.network import Network
+from paramcount.graph.network import Network, require_network
 from paramcount.graph.runner import Runner
 from paramcount.graph.tree import Body, Graph, Node, Value, leaves_of
 from paramcount.layers.fields import Flag, argument
@@ -63,9 +63,10 @@ def memory_of(network: Network, *, batch: int = 1, train: bool = False, optimize
     >>> memory_of(network, batch=100, train=True).kept  # 4 · 100 · (784 + 512 + 512 + 10)
     727200
     """
+    require_network(network)
     batch, train = how_many("batch", batch), argument("train", train, Flag())
     states = optimizer_of(optimizer).states
-    report = count(network, train=train, optimizer=optimizer if train else None)  # which refuses what is not a network
+    report = count(network, train=train, optimizer=optimizer if train else None)
     graph = network.graph(train)
     schedule = Schedule(graph, batch)
     results = list(graph.outputs.values())

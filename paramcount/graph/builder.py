@@ -149,8 +149,10 @@ class Builder:
         missing: dict[str, Any] = {}
         for field, check in layer.value_fields():
             path = getattr(layer, field)
-            if path is None:
+            if path is None and check.none:
                 continue
+            if path is None:
+                raise SpecError(f"{quote(layer.kind)} needs a value for {quote(field)}", argument=field)
             if check.takes == "values":
                 found += [self.path(each, field) for each in path]
             else:

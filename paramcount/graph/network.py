@@ -138,6 +138,13 @@ class Network:
         return kept
 
 
+def require_network(network: Any) -> None:
+    """Raises ArgumentError for what is not a Network, such as layers without an input."""
+    if not isinstance(network, Network):
+        hint = "give what `load` returns, or a Network of layers on an input"
+        raise ArgumentError(f"{quote(network, repr)} is not a network", hint=hint, argument="network")
+
+
 def shape_of(given: Any) -> Shape:
     """A shape from a Shape, a size, a tuple of sizes, or a mapping of one layout to its sizes."""
     if isinstance(given, Shape):

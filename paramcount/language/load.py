@@ -11,15 +11,13 @@ from paramcount.errors import ArgumentError, Position, SpecError, quote
 from paramcount.errors.suggest import nearest, one_of
 from paramcount.graph.network import Network
 from paramcount.language.bindings import Bindings
-from paramcount.language.expression.tokens import LIMIT
 from paramcount.language.items import bind
 from paramcount.language.language import Expectation, SpecSyntax, read_spec
-from paramcount.language.variables import undeclared, variable_values
+from paramcount.language.variables import given_value, undeclared, variable_values
 from paramcount.language.yaml.nodes import Node
 from paramcount.language.yaml.reader import read_text
 from paramcount.language.yaml.source import read_source, specs_in
 from paramcount.layers.fields import Text, argument, file_path
-from paramcount.numbers.arithmetic import Column, Mask, native, varies
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = (os.path.join(PACKAGE, "configs"), os.path.join(os.path.dirname(PACKAGE), "configs"))  # wheel, checkout
@@ -123,27 +121,8 @@ def set_by_hand(syntax: SpecSyntax, nodes: dict[str, Node], given: dict[str, Any
         if isinstance(value, str):
             nodes[name] = read_text(value, f"--set {name}")
         else:
-            fixed[name] = variable_value(name, value)
+            fixed[name] = given_value(name, value)
     return fixed
-
-
-def variable_value(name: str, value: Any) -> Any:
-    """A variable's value in Python's own types; an array of numbers holds those of the variants of a sweep.
-
-    Raises ArgumentError for what no expression could give.
-    """
-    if varies(value):
-        return value
-    if getattr(value, "shape", None) and value.dtype.kind in "iu":
-        return Column.whole(name, value)
-    value = native(value)
-    if isinstance(value, (list, tuple, range)):
-        return [variable_value(name, each) for each in value]
-    number = isinstance(value, (int, float)) and (isinstance(value, bool) or abs(value) <= LIMIT)
-    if not (value is None or number or isinstance(value, (str, Mask))):
-        message = f"{quote(name)} must be a number, true or false, a word, or a list of these, not {quote(value, repr)}"
-        raise ArgumentError(message, argument=name)
-    return value
 
 
 def expectation(syntax: SpecSyntax, variant: str | None) -> Expectation:

@@ -280,14 +280,27 @@ def whole_number(name: str, value: Any) -> Any:
 def argument(name: str, value: Any, check: Check) -> Any:
     """A checked argument of a function, which has one value, unlike a layer's in a sweep; None where the check has it.
 
-    >>> argument("batch", 8.0, Whole())
-    8
+    >>> argument("path", "mlp", Text())
+    'mlp'
     """
     if value is None and check.none:
         return None
     if type(value) is Column:
         raise ArgumentError(f"{name} must be one value, not {quote(value)}", argument=name)
     return check(name, native(value))
+
+
+def whole_argument(name: str, value: Any, at_least: int = 1) -> int:
+    """A whole number of at least `at_least` as the argument of a function, where neither 2.0 nor true is one.
+
+    >>> whole_argument("batch", 8)
+    8
+    """
+    found = native(value)
+    if type(found) is not int or found < at_least:
+        message = f"{name} must be a whole number of at least {at_least}, not {quote(value)}"
+        raise ArgumentError(message, argument=name)
+    return found
 
 
 def texts(name: str, value: Any, what: str, hint: str = "") -> tuple[str, ...]:
@@ -300,10 +313,9 @@ def texts(name: str, value: Any, what: str, hint: str = "") -> tuple[str, ...]:
     return found  # type: ignore[return-value]
 
 
-def file_path(name: str, value: Any) -> str:
-    """The path of a file as text; it may be given as a `pathlib.Path`."""
+def file_path(name: str, value: Any, what: str = "a file") -> str:
+    """A path as text, which may be given as a `pathlib.Path`."""
     found = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(found, str):
-        message = f"{name} must be a path, as text or as a `pathlib.Path`, not {quote(value, repr)}"
-        raise ArgumentError(message, argument=name)
+        raise ArgumentError(f"{name} must be the path of {what}, not {quote(value, repr)}", argument=name)
     return found

@@ -22,7 +22,7 @@ class Factor(Check):
         return self.axis(name, value)
 
     def axis(self, name: str, value: Any) -> Any:
-        if isinstance(value, (int, float)) and not float(value).is_integer():
+        if isinstance(value, float) and not value.is_integer():
             return self.number(name, value)
         value = whole_number(name, value)
         require(value > 0, "{} must be above 0, not {}", name, value, argument=name)

@@ -9,7 +9,7 @@ from typing import Any
 from paramcount.cost.count import count
 from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
 from paramcount.language.expression.parse import Expression, parse
-from paramcount.layers.fields import Text, Whole, argument, file_path
+from paramcount.layers.fields import Text, argument, file_path, whole_argument
 from paramcount.numbers.column import Column, Mask
 from paramcount.sweeps.space import Space
 
@@ -69,7 +69,7 @@ class Sweep:
         """The valid rows with the smallest values of a column, or the largest for `-macs`; equal ones in order."""
         import numpy
 
-        rows = argument("rows", rows, Whole(at_least=0))
+        rows = whole_argument("rows", rows, at_least=0)
         chosen = numpy.flatnonzero(self.valid)
         keys = self.signed(by)[chosen]
         if 0 < rows < len(keys):  # only the best need an order, and all that equal the last of them
@@ -136,8 +136,8 @@ class Sweep:
 
     def point(self, row: int) -> dict[str, Any]:
         """The variables of a row."""
-        row = argument("row", row, Whole(at_least=None))
-        if not -len(self) <= row < len(self):
+        row = whole_argument("row", row, at_least=0)
+        if row >= len(self):
             raise ArgumentError(f"there is no row {row}", hint=f"there are {len(self):,}, from 0", argument="row")
         found = {name: self.columns[name][row] for name in self.variables}
         return {name: value.item() if hasattr(value, "item") else value for name, value in found.items()}

@@ -8,9 +8,9 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.language.language import SpecSyntax
-from paramcount.language.load import Loaded, variable_value
-from paramcount.language.variables import undeclared
-from paramcount.layers.fields import Flag, Whole, argument
+from paramcount.language.load import Loaded
+from paramcount.language.variables import given_value, undeclared
+from paramcount.layers.fields import Flag, argument, whole_argument
 from paramcount.numbers.arithmetic import native
 from paramcount.sweeps.region import Region
 
@@ -39,8 +39,8 @@ class Space:
     ) -> None:
         self.syntax = syntax
         self.variant = variant
-        self.random = random = argument("random", random, Whole(none=True))
-        self.seed = argument("seed", seed, Whole(at_least=0))
+        self.random = random = None if random is None else whole_argument("random", random)
+        self.seed = whole_argument("seed", seed, at_least=0)
         paired = argument("paired", paired, Flag())
         self.axes: dict[str, Any] = {}
         self.choices: dict[str, list[Any]] = {}
@@ -118,7 +118,7 @@ class Space:
             values = numpy.asarray(given)
         else:
             every = (native(each) for each in native(given))
-            values = [each if type(each) in (int, float) else variable_value(name, each) for each in every]
+            values = [each if type(each) in (int, float) else given_value(name, each) for each in every]
         if not len(values):
             raise ArgumentError(f"{quote(name)} has no values", hint=f"e.g. {name}=[0.5, 1.0]")
         array = numpy.asarray(values) if all_numbers(values) else None

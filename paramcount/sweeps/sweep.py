@@ -13,7 +13,7 @@ from paramcount.graph.network import Network
 from paramcount.language.language import SpecSyntax
 from paramcount.language.load import fresh_syntax, locate, shown_path
 from paramcount.language.yaml.source import read_source
-from paramcount.layers.fields import Text, Whole, argument, file_path
+from paramcount.layers.fields import Text, argument, file_path, whole_argument
 from paramcount.layers.layer import Item
 from paramcount.sweeps.result import Sweep, read_condition
 from paramcount.sweeps.space import Space
@@ -81,7 +81,8 @@ def sweep_parts(
     dask: str | None = None,
 ) -> Generator[Sweep, None, None]:
     """The windows of a sweep in order, a few at a time, each as a separate Sweep."""
-    chunk, workers = argument("chunk", chunk, Whole(none=True)), argument("workers", workers, Whole(none=True))
+    chunk = None if chunk is None else whole_argument("chunk", chunk)
+    workers = None if workers is None else whole_argument("workers", workers)
     walk = Walk(space, chunk)
     if where is not None:
         read_condition(where, walk.columns)

@@ -8,6 +8,7 @@ from typing import Any
 from paramcount.cost.optimizers import OPTIMIZERS
 from paramcount.errors import ArgumentError, needs, quote
 from paramcount.errors.suggest import unknown
+from paramcount.numbers.arithmetic import native
 
 
 def optimizer(given: Any, learning_rate: Any = None) -> Any:
@@ -26,8 +27,7 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
             hint = f"one of {', '.join(OPTIMIZERS)}; or, in Python, any optax transformation"
             raise unknown("optimizer", given, OPTIMIZERS, hint, argument="optimizer")
         learning_rate = 0.01 if learning_rate is None else learning_rate
-        if getattr(learning_rate, "shape", None) == ():  # a NumPy or JAX scalar
-            learning_rate = learning_rate.item()
+        learning_rate = native(learning_rate)
         if not (callable(learning_rate) or is_rate(learning_rate)):
             message = f"a learning rate must be a positive number or an optax schedule, not {quote(learning_rate)}"
             raise ArgumentError(message, argument="learning_rate")

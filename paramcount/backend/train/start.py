@@ -16,8 +16,9 @@ from paramcount.backend.train.checkpoint import load, replaceable, restore, save
 from paramcount.backend.train.result import Epoch
 from paramcount.backend.train.step import State
 from paramcount.errors import ArgumentError, needs, quote
-from paramcount.graph.network import Network
+from paramcount.graph.network import Network, require_network
 from paramcount.graph.tree import Graph
+from paramcount.layers.fields import file_path
 
 
 def first_values(graph: Graph, init: Any, seed: int) -> tuple[Tensors, Tensors]:
@@ -93,7 +94,8 @@ def load_checkpoint(path: str | os.PathLike[str], network: Network) -> tuple[Ten
     >>> bool((params["dense0"]["weight"] == network.init(seed=5)[0]["dense0"]["weight"]).all())
     True
     """
-    arrays, _ = load(path)
+    require_network(network)
+    arrays, _ = load(file_path("path", path))
     params, buffers = initialize(network.graph())
     found = restore(arrays, {"params": params, "buffers": buffers})
     return found["params"], found["buffers"]
