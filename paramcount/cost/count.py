@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from paramcount.cost.figures import Figures
 from paramcount.cost.report import Report
 from paramcount.cost.walk import Place, Walk
 from paramcount.errors import ArgumentError, quote
-from paramcount.graph.builder import LARGEST
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph, Node
-from paramcount.layers.fields import Whole, Word
+from paramcount.layers.fields import Flag, Whole, Word, argument, texts, whole_argument
 from paramcount.layers.layer import Item
-from paramcount.numbers.arithmetic import Size, ceil_div
+from paramcount.numbers.arithmetic import Column, Size, ceil_div
 
 ATTENTION = ("dense", "exact")
 LONGEST = 10**4200  # below what Python writes, also after it is multiplied
@@ -54,9 +53,11 @@ def count(
     10838016
     """
     network = network_of(network, input)
-    batch = how_many("batch", batch)
-    Word(*ATTENTION)("attention", attention)
-    check_training(train, freeze, bool(freeze or remat or optimizer), kv_cache)
+    batch, train, remat = how_many("batch", batch), argument("train", train, Flag()), argument("remat", remat, Flag())
+    kv_cache = None if kv_cache is None else how_many("kv_cache", kv_cache)
+    freeze = patterns(freeze)
+    argument("attention", attention, Word(*ATTENTION))
+    check_training(train, bool(freeze) or remat or optimizer is not None, kv_cache)
     graph = graph_of(network, train, freeze, attention)
     walk = Walk(dtype)
     walk.children(graph.children, "", "", Place(work=batch), 1)
@@ -68,11 +69,10 @@ def count(
     if train:
         from paramcount.cost.step import step_of
 
-        step = step_of(graph, dict(leaves), batch, remat, optimizer or "sgd")
+        step = step_of(graph, dict(leaves), batch, remat, "sgd" if optimizer is None else optimizer)
     if kv_cache is not None:
         from paramcount.cost.kv_cache import kept
 
-        kv_cache = how_many("kv_cache", kv_cache)
         cache = ceil_div(kept(graph, walk.entries, kv_cache, batch) * walk.bits, 8)
     variant, values = getattr(network, "variant", None), dict(getattr(network, "vars", {}))
     what = network.name, variant, values
@@ -81,13 +81,8 @@ def count(
 
 
 def how_many(name: str, value: Any) -> Size:
-    """A whole number from 1 to 1e18; raises ArgumentError for anything else, also for 2.0."""
-    if isinstance(value, float):
-        raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
-    value = Whole()(name, value)
-    if type(value) is int and value > LARGEST:
-        raise ArgumentError(f"{name} must be at most 1e18", argument=name)
-    return value
+    """A whole number from 1 to 1e18, or a Column of them; raises ArgumentError for anything else, also for 2.0."""
+    return Whole()(name, value if type(value) is Column else whole_argument(name, value))
 
 
 def network_of(network: Any, input: Any) -> Network:
@@ -98,16 +93,19 @@ def network_of(network: Any, input: Any) -> Network:
         return network
     if not isinstance(network, (Item, list, tuple)):
         hint = "give what `load` returns, a Network, or layers and an input"
-        raise ArgumentError(f"{quote(repr(network))} is not a network", hint=hint)
+        raise ArgumentError(f"{quote(network, repr)} is not a network", hint=hint)
     if input is None:
         raise ArgumentError("layers need an input to be counted", hint="count(layers, (224, 224, 3))")
     return Network(network if isinstance(network, (list, tuple)) else [network], input=input)
 
 
-def check_training(train: bool, freeze: Any, asked: bool, kv_cache: Any) -> None:
+def patterns(freeze: Any) -> tuple[str, ...]:
+    """The patterns of rows that are not trained; raises ArgumentError for anything but a list of texts."""
+    return texts("freeze", freeze, "patterns", hint='freeze=["stage0"]')
+
+
+def check_training(train: bool, asked: bool, kv_cache: Any) -> None:
     """Raises ArgumentError for settings of training in a count of inference, and the other way round."""
-    if isinstance(freeze, str) or not isinstance(freeze, Iterable) or not all(isinstance(each, str) for each in freeze):
-        raise ArgumentError("freeze must be a list of patterns", hint='freeze=["stage0"]', argument="freeze")
     if asked and not train:
         message = "`freeze`, `remat` and `optimizer` are for training"
         raise ArgumentError(message, hint="add train=True, or `--train`")

@@ -8,6 +8,7 @@ from typing import Any
 
 from paramcount.cost.figures import Figured, Figures, Phases, Row, TrainingFigures
 from paramcount.errors import ArgumentError, quote
+from paramcount.layers.fields import Text, argument, texts, whole_argument
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.render.shown import Shown
 
@@ -93,17 +94,18 @@ class Counted(Figured, Shown):
         >>> row.path, row.repeat, row.params  # 3 · (8 · 8 + 8)
         ('dense0[1:4]', 3, 216)
         """
-        for row in self.rows:
+        known = isinstance(path, str)
+        for row in self.rows if known else ():
             if row.path == path:
                 return row
-        wanted = pieces(str(path))
+        wanted = pieces(path) if known else []
         for row in self.rows if len(wanted) > 1 else ():
             if within(wanted, pieces(row.path)):
                 return row
-        from paramcount.errors.suggest import did_you_mean, nearest
+        from paramcount.errors.suggest import one_of
 
         paths = [row.path for row in self.rows]
-        hint = did_you_mean(nearest(str(path), paths), "the rows are " + ", ".join(paths[:5]))
+        hint = one_of(path, paths, "the rows are " + ", ".join(paths[:5]))
         raise ArgumentError(f"there is no row {quote(path)}", hint=hint)
 
     def by(self, key: str) -> dict[str, Subtotal]:
@@ -117,7 +119,7 @@ class Counted(Figured, Shown):
         >>> {kind: (part.params, len(part.rows)) for kind, part in found.items()}
         {'dense': (25450, 2), 'relu': (0, 1)}
         """
-        if key not in KEYS:
+        if not isinstance(key, str) or key not in KEYS:
             raise ArgumentError(f"rows cannot be summed by {quote(key)}", hint='by("kind") or by("setting")')
         found: dict[str, list[Row]] = {}
         for row in self.rows:
@@ -133,7 +135,10 @@ class Counted(Figured, Shown):
         """
         from paramcount.cost.sheet import sheet_of
 
-        return sheet_of(self, depth or self.levels, columns, sort)
+        depth = self.levels if depth is None else whole_argument("depth", depth)
+        if columns is not None:
+            columns = texts("columns", columns, "names of columns", hint='columns=["layer", "macs"]')
+        return sheet_of(self, depth, columns, argument("sort", sort, Text(none=True)))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as raw integers, ready for JSON; shapes are lists without the batch, rows are in pre-order."""

@@ -154,7 +154,7 @@ class Figured:
     optimizer_elementwise = figure("optimizer_elementwise")
 
     def get(self, name: str) -> Size | None:
-        """A figure by its name, or None if it is unknown.
+        """A figure by its name, or None if it is unknown; raises ArgumentError for another name.
 
         >>> from paramcount.cost.count import count
         >>> from paramcount.layers.dense import Dense
@@ -162,6 +162,10 @@ class Figured:
         >>> report.get("params"), report.get("backward_macs")
         (7850, None)
         """
+        if not isinstance(name, str) or name not in FIGURES:
+            from paramcount.errors.suggest import unknown
+
+            raise unknown("figure", name, FIGURES)
         owner: Any = self
         found = getattr(owner.figures, name, None)
         return getattr(owner.training, name, None) if found is None else found

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from paramcount.cost.count import count, how_many
 from paramcount.cost.optimizers import optimizer_of
-from paramcount.graph.network import Network
+from paramcount.graph.network import Network, require_network
 from paramcount.graph.runner import Runner
 from paramcount.graph.tree import Body, Graph, Node, Value, leaves_of
+from paramcount.layers.fields import Flag, argument
 from paramcount.layers.layer import Shape
 
 BYTES = 4  # of an element: float32, and int32 for tokens
@@ -62,7 +63,8 @@ def memory_of(network: Network, *, batch: int = 1, train: bool = False, optimize
     >>> memory_of(network, batch=100, train=True).kept  # 4 · 100 · (784 + 512 + 512 + 10)
     727200
     """
-    batch = how_many("batch", batch)
+    require_network(network)
+    batch, train = how_many("batch", batch), argument("train", train, Flag())
     states = optimizer_of(optimizer).states
     report = count(network, train=train, optimizer=optimizer if train else None)
     graph = network.graph(train)

@@ -35,7 +35,7 @@ def optimizer_of(name: str) -> Optimizer:
     >>> optimizer_of("adam").states
     2
     """
-    if name not in OPTIMIZERS:
+    if not isinstance(name, str) or name not in OPTIMIZERS:
         from paramcount.errors.suggest import unknown
 
         raise unknown("optimizer", name, OPTIMIZERS, argument="optimizer")

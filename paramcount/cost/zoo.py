@@ -9,6 +9,7 @@ from paramcount.cost.count import count
 from paramcount.cost.figures import FIGURES
 from paramcount.cost.report import MACS
 from paramcount.language.load import shipped_networks
+from paramcount.layers.fields import Text, argument
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 
 CONVENTION = f"per example; {MACS}; params without buffers"
@@ -41,6 +42,7 @@ def zoo(word: str | None = None) -> list[Shipped]:
     [('squeezenet:1.0', 1248424), ('squeezenet:1.1', 1235496)]
     """
     entries = []
+    word = argument("word", word, Text(none=True))
     for name, network in shipped_networks():
         texts = (f"{name}:{network.variant or ''}", network.reference or "")
         if word is None or any(word.lower() in text.lower() for text in texts):

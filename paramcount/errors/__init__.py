@@ -1,6 +1,6 @@
 """The exception tree: what a user can get wrong, where it is, and what to do about it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -177,6 +177,14 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def quote(text: object) -> str:
-    """The user's own spelling in backticks, safe to print."""
-    return f"`{printable(str(text))}`"
+def quote(value: object, spell: Callable[[Any], str] = str) -> str:
+    """The user's own spelling in backticks, safe to print; `spell` is `str`, or `repr` for what is not text.
+
+    >>> quote("dense"), quote("dense", repr), quote(10**5000)
+    ('`dense`', "`'dense'`", '`<int>`')
+    """
+    try:
+        text = spell(value)
+    except Exception:  # a number of more than 4,300 digits, or an object whose own `__str__` fails
+        text = f"<{type(value).__name__}>"
+    return f"`{printable(text)}`"

@@ -49,7 +49,8 @@ def one_of(word: object, words: Iterable[str], otherwise: str = "") -> str:
     ('did you mean `width`?', 'one of depth, width')
     """
     words = list(words)
-    return did_you_mean(nearest(str(word), words), otherwise or "one of " + ", ".join(words))
+    guess = nearest(word, words) if isinstance(word, str) else None
+    return did_you_mean(guess, otherwise or "one of " + ", ".join(words))
 
 
 def unknown(what: str, word: object, words: Iterable[str], otherwise: str = "", **details: Any) -> ArgumentError:

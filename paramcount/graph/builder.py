@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -12,13 +12,13 @@ from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Name, Scope
 from paramcount.graph.sharing import owns_weights, tied_table, used_once
 from paramcount.graph.tree import Body, Element, Group, Node, Value
+from paramcount.layers.fields import MOST
 from paramcount.layers.layer import Item, Layer, Shape
 
 STEPS = 100_000  # iterations and items, whether or not they make a layer
 LAYERS = 50_000  # after expansion; folded iterations count one by one
 DEPTH = 48  # groups in groups
 AXES = 32  # of a value
-LARGEST = 10**18  # size of an axis
 
 
 class OpenGroup:
@@ -78,8 +78,8 @@ class Builder:
 
     def run(self, items: Iterable[Item]) -> None:
         """Expand items one after the other."""
-        if not isinstance(items, (list, tuple)) and (isinstance(items, (Item, str)) or not isinstance(items, Iterable)):
-            raise SpecError(f"{quote(repr(items))} is not a list of items", hint="put it into a list: `[...]`")
+        if isinstance(items, (str, bytes)) or not isinstance(items, (Sequence, Iterator)):
+            raise SpecError(f"{quote(items, repr)} is not a list of items", hint="put it into a list: `[...]`")
         for index, item in enumerate(items):
             start = len(self.group.children)
             self.build(item)
@@ -96,7 +96,7 @@ class Builder:
             hint = (
                 "put several items into `Do([...])`" if listed else "use layers, blocks, and forms such as `Residual`"
             )
-            raise SpecError(f"{quote(repr(item))} is not an item", hint=hint)
+            raise SpecError(f"{quote(item, repr)} is not an item", hint=hint)
         item.place(self, name)
 
     def stands(self, item: Item, items: Any, index: int, start: int) -> None:
@@ -178,8 +178,10 @@ class Builder:
         missing: dict[str, Any] = {}
         for field, check in layer.value_fields():
             path = getattr(layer, field)
-            if path is None:
+            if path is None and check.none:
                 continue
+            if path is None:
+                raise SpecError(f"{quote(layer.kind)} needs a value for {quote(field)}", argument=field)
             if check.takes == "values":
                 found += [self.path(each, field) for each in path]
             else:
@@ -196,7 +198,7 @@ class Builder:
 
     def value(self, shape: Shape) -> Value:
         """A new value; raises ShapeError beyond the sizes that expressions can have, so that figures stay printable."""
-        if len(shape.sizes) > AXES or any(type(size) is int and size > LARGEST for size in shape.sizes):
+        if len(shape.sizes) > AXES or any(type(size) is int and size > MOST for size in shape.sizes):
             hint = f"a value has at most {AXES} axes, each of at most 1e18"
             raise ShapeError("the result is too large", hint=hint)
         return Value(shape, self.dormant, self.stored)

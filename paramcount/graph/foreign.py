@@ -66,14 +66,14 @@ def called(layer: Layer, method: str, shapes: tuple[Shape, ...]) -> Any:
 def whole(layer: Layer, method: str, counts: tuple[Any, ...]) -> None:
     for count in counts:
         if isinstance(count, bool) or not isinstance(count, (int, Column)):
-            message = f"`{method}` of {quote(layer.kind)} gives {quote(repr(count))}, and a count is a whole number"
+            message = f"`{method}` of {quote(layer.kind)} gives {quote(count, repr)}, and a count is a whole number"
             raise SpecError(message, hint="count with `int`, `//` and `*`", position=place_of(layer, method))
         if isinstance(count, int) and count < 0:
             raise wrong_result(layer, method, count, "counts of at least 0")
 
 
 def wrong_result(layer: Layer, method: str, given: Any, wanted: str) -> SpecError:
-    message = f"`{method}` of {quote(layer.kind)} gives {quote(repr(given))}"
+    message = f"`{method}` of {quote(layer.kind)} gives {quote(given, repr)}"
     return SpecError(message, hint=f"it must return {wanted}", position=place_of(layer, method))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
@@ -20,6 +20,9 @@ class Items(Check):
 
     takes = "items"
     listed = True
+
+    def __call__(self, name: str, value: Any) -> Any:
+        return list(value) if isinstance(value, Iterator) else value  # it is expanded more than once
 
 
 class Start(Check):

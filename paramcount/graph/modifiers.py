@@ -10,7 +10,7 @@ from paramcount.graph.builder import Builder
 from paramcount.graph.scope import Weights
 from paramcount.graph.sharing import homes, same_weights, tensors_below
 from paramcount.graph.tree import Node, Share, join
-from paramcount.layers.fields import Text
+from paramcount.layers.fields import Flag, Text
 from paramcount.layers.layer import Item
 
 ONLY = ("training", "stored")
@@ -38,7 +38,7 @@ class With(Item):
     frozen: bool = False
 
     def __post_init__(self) -> None:
-        if self.only not in (None, *ONLY):
+        if self.only is not None and (not isinstance(self.only, str) or self.only not in ONLY):
             raise SpecError(f"`only` must be `training` or `stored`, not {quote(self.only)}", argument="only")
         for what in ("name", "share", "push"):
             if getattr(self, what) is not None:
@@ -50,6 +50,7 @@ class With(Item):
         for what in ("share", "only", "frozen") if self.item is None else ():
             if getattr(self, what):
                 raise ArgumentError(f"{quote(what)} needs an item", hint="give the item that it is for", argument=what)
+        self.frozen = Flag()("frozen", self.frozen)
 
     @property
     def kind(self) -> str:

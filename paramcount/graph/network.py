@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from paramcount.errors import ArgumentError, Position, SpecError, needs, printable, quote
 from paramcount.graph.builder import Builder
 from paramcount.graph.tree import Graph, Value
 from paramcount.graph.unused import unused_work
-from paramcount.layers.fields import Sizes
+from paramcount.layers.fields import Flag, Sizes, Text, argument
 from paramcount.layers.layer import LAYOUTS, Item, Shape
+from paramcount.numbers.arithmetic import native
 
 
 class Network:
@@ -39,11 +40,14 @@ class Network:
     ) -> None:
         if (input is None) == (inputs is None):
             raise ArgumentError("a network needs `input`, or `inputs` by name", hint="e.g. input=(224, 224, 3)")
-        if inputs is not None and not (isinstance(inputs, Mapping) and inputs):
+        if inputs is not None and not (isinstance(inputs, Mapping) and inputs and all_texts(inputs)):
             raise ArgumentError("`inputs` are shapes by name", hint='inputs={"picture": (224, 224, 3)}')
-        if outputs is not None and (isinstance(outputs, str) or not outputs):
-            raise ArgumentError("`outputs` is a list of names, or labels with names", hint='outputs=["prev"]')
-        self.items = items
+        if outputs is not None:
+            labels = isinstance(outputs, Mapping) and all_texts(outputs)
+            if not (labels or (isinstance(outputs, (list, tuple)) and all_texts(outputs))) or not outputs:
+                raise ArgumentError("`outputs` is a list of names, or labels with names", hint='outputs=["prev"]')
+        argument("name", name, Text())
+        self.items = list(items) if isinstance(items, Iterator) else items  # they are expanded more than once
         self.inputs = {"input": shape_of(input)} if inputs is None else {k: shape_of(v) for k, v in inputs.items()}
         self.single = inputs is None
         self.outputs = outputs
@@ -67,6 +71,7 @@ class Network:
 
     def graph(self, training: bool = False) -> Graph:
         """The expanded tree, made once for each mode."""
+        training = argument("training", training, Flag())
         if training not in self.graphs:
             self.graphs[training] = self.expand(training)
         return self.graphs[training]
@@ -154,29 +159,41 @@ class Network:
         return kept, list(found.values())
 
 
+def require_network(network: Any) -> None:
+    """Raises ArgumentError for what is not a Network, such as layers without an input."""
+    if not isinstance(network, Network):
+        hint = "give what `load` returns, or a Network of layers on an input"
+        raise ArgumentError(f"{quote(network, repr)} is not a network", hint=hint, argument="network")
+
+
 def shape_of(given: Any) -> Shape:
     """A shape from a Shape, a size, a tuple of sizes, or a mapping of one layout to its sizes."""
     if isinstance(given, Shape):
         layout, sizes = given.layout, given.sizes
     elif isinstance(given, Mapping):
-        if len(given) != 1 or next(iter(given)) not in LAYOUTS:
+        if len(given) != 1 or not all_texts(given) or next(iter(given)) not in LAYOUTS:
             raise ArgumentError("an input has one layout", hint="one of " + ", ".join(LAYOUTS))
         layout, sizes = next(iter(given.items()))
     else:
         layout, sizes = None, given
-    if None in (sizes if isinstance(sizes, (list, tuple)) else [sizes]):
+    sizes = native(sizes)  # an array holds the sizes of one shape: those of the variants of a sweep are a Column
+    if any(size is None for size in (sizes if isinstance(sizes, (list, tuple)) else [sizes])):
         raise ArgumentError("a size of the input is None", hint="give the sizes of one example, without a batch")
     sizes = Sizes()("a size of the input", sizes if isinstance(sizes, (list, tuple)) else [sizes])
     if layout is None:
         refuse_channels_first(sizes)
         return Shape.of(*sizes)
-    if layout not in (*LAYOUTS, "plain"):
+    if not isinstance(layout, str) or layout not in (*LAYOUTS, "plain"):
         from paramcount.errors.suggest import unknown
 
         raise unknown("layout", layout, LAYOUTS)
     if LAYOUTS.get(layout, len(sizes)) != len(sizes):
         raise ArgumentError(f"the layout {quote(layout)} has {LAYOUTS[layout]} axes, and the input {len(sizes)}")
     return Shape(sizes, layout)
+
+
+def all_texts(names: Iterable[Any]) -> bool:
+    return all(isinstance(name, str) for name in names)
 
 
 def channels_last(sizes: Sequence[Any]) -> tuple[Any, ...] | None:

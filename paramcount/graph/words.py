@@ -17,7 +17,8 @@ def argumentless(item: Any, what: str) -> Item:
         if isinstance(item, type) and issubclass(item, Item):
             hint = f"write `{item.__name__}()`, with its brackets"
             raise SpecError(f"the {what} is the class {quote(item.__name__)}", hint=hint)
-        hint = did_you_mean(kind_for(str(item), list(MODULES)), "give a kind that needs no argument, a layer, or None")
+        guess = kind_for(item, list(MODULES)) if isinstance(item, str) else None
+        hint = did_you_mean(guess, "give a kind that needs no argument, a layer, or None")
         raise SpecError(f"unknown kind {quote(item)} as the {what}", hint=hint)
     if layer.required():
         message = f"{quote(item)} needs {quote(layer.required()[0])} as the {what}"

@@ -155,7 +155,7 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
 def read_body(block: BlockDefinition, node: Mapping, context: Context) -> None:
     """A block's items and outputs; they see the file's variables and the block's arguments."""
     optional = [name for name, default in block.inputs.items() if default is not None]
-    names = context.names.union(block.arguments, optional, ("cin", "length"))
+    names = context.names | {*block.arguments, *optional, "cin", "length"}
     inside = Context(context.file, context.read_item, names, block.declared, block.calls, block.keys)
     layers = node.get("layers")
     assert layers is not None

@@ -14,10 +14,11 @@ from paramcount.graph.tree import Graph
 from paramcount.language.bindings import Bindings
 from paramcount.language.items import bind
 from paramcount.language.language import Expectation, SpecSyntax, read_spec
-from paramcount.language.variables import all_variables, undeclared, variable_values
+from paramcount.language.variables import all_variables, given_value, undeclared, variable_values
 from paramcount.language.yaml.nodes import Node
 from paramcount.language.yaml.reader import read_text
 from paramcount.language.yaml.source import read_source, specs_in
+from paramcount.layers.fields import Text, argument, file_path
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = (os.path.join(PACKAGE, "configs"), os.path.join(os.path.dirname(PACKAGE), "configs"))  # wheel, checkout
@@ -73,7 +74,7 @@ def load(
     >>> load("mlp").graph().outputs["output"].shape.sizes
     (10,)
     """
-    file, given = locate(os.fspath(path))
+    file, given = locate(file_path("a spec", path))
     text, shown = read_source(file), shown_path(file)
     read = fresh_syntax if "include" in text else known_syntax  # an included file may have changed
     chosen = variant if variant is not None else given
@@ -94,7 +95,8 @@ def loads(
     >>> loads("{input: {features: 784}, layers: [dense: 10]}").graph().outputs["output"].shape.sizes
     (10,)
     """
-    return expanded(Loaded(fresh_syntax(text, file), variant, all_variables(variables, vars)))
+    chosen = all_variables(variables, vars)
+    return expanded(Loaded(fresh_syntax(argument("text", text, Text()), file_path("file", file)), variant, chosen))
 
 
 def expanded(network: Loaded) -> Loaded:
@@ -114,7 +116,7 @@ def chosen_variables(syntax: SpecSyntax, variant: str | None) -> dict[str, Node]
     """The variables as written, with those of a variant."""
     if variant is None:
         return dict(syntax.variables)
-    if variant not in syntax.variants:
+    if argument("variant", variant, Text()) not in syntax.variants:
         known = f"the variants are {', '.join(syntax.variants)}" if syntax.variants else "the spec has no variants"
         hint = one_of(variant, syntax.variants, known)
         raise SpecError(f"{quote(syntax.name)} has no variant {quote(variant)}", hint=hint)
@@ -132,7 +134,7 @@ def set_by_hand(syntax: SpecSyntax, nodes: dict[str, Node], given: dict[str, Any
         if isinstance(value, str):
             nodes[name] = read_text(value, f"--set {name}")
         else:
-            fixed[name] = list(value) if isinstance(value, tuple) else value
+            fixed[name] = given_value(name, value)
     return fixed
 
 

@@ -14,7 +14,9 @@ from paramcount.language.bindings import EMPTY
 from paramcount.language.blocks import BlockDefinition, SpecBlock
 from paramcount.language.definitions import load_shipped
 from paramcount.language.reading import read_item
+from paramcount.language.variables import given_value
 from paramcount.language.written import Formula, Written
+from paramcount.layers.layer import Item
 
 
 def block_class(name: str) -> type[Block]:
@@ -40,6 +42,9 @@ def block_class(name: str) -> type[Block]:
             if missing:
                 raise ArgumentError(f"{quote(name)} needs {quote(missing[0])}")
             paths = {each: given.pop(each) for each in definition.inputs if each in given}
+            for each, value in given.items():
+                if not isinstance(value, (Item, type)):
+                    given[each] = given_value(each, value)
             super().__init__(definition, given, paths)
 
     Shipped.__name__ = Shipped.__qualname__ = "".join(part.capitalize() for part in name.split("_"))

@@ -9,10 +9,12 @@ from paramcount.errors import ArgumentError, ParamcountError, Position, SpecErro
 from paramcount.errors.suggest import one_of
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import MOST_ERRORS, Context, File
+from paramcount.language.expression.tokens import LIMIT
 from paramcount.language.reading import read_item
 from paramcount.language.written import ANY_KIND, read_value
 from paramcount.language.yaml.nodes import Node
 from paramcount.layers.layer import Shape
+from paramcount.numbers.arithmetic import Column, Mask, native, varies
 
 DEEPEST = 32  # variables that use each other
 
@@ -74,6 +76,26 @@ def variable_values(file: File, nodes: dict[str, Node], fixed: dict[str, Any]) -
             break
     own.report()
     return values, own.used
+
+
+def given_value(name: str, value: Any) -> Any:
+    """The value that Python gives a variable or a block's argument, in Python's own types.
+
+    An array of numbers with an axis holds those of the variants of a sweep, and stays one, or becomes a Column.
+    Raises ArgumentError for what no expression could give.
+    """
+    if varies(value):
+        return value
+    if getattr(value, "shape", None) and value.dtype.kind in "iu":
+        return Column.whole(name, value)
+    value = native(value)
+    if isinstance(value, (list, tuple, range)):
+        return [given_value(name, each) for each in value]
+    number = isinstance(value, (int, float)) and (isinstance(value, bool) or abs(value) <= LIMIT)
+    if not (value is None or number or isinstance(value, (str, Mask))):
+        message = f"{quote(name)} must be a number, true or false, a word, or a list of these, not {quote(value, repr)}"
+        raise ArgumentError(message, argument=name)
+    return value
 
 
 class Lazy(Bindings):

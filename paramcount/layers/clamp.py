@@ -7,6 +7,7 @@ from paramcount.errors import ArgumentError
 from paramcount.layers.activation import Elementwise
 from paramcount.layers.fields import Number, field
 from paramcount.layers.layer import Shape
+from paramcount.numbers.arithmetic import require
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Clamp(Elementwise, kind="clamp"):
         super().__post_init__()
         if self.low is None and self.high is None:
             raise ArgumentError("`clamp` takes `low`, `high`, or both", hint="`clamp: {low: -1, high: 1}`")
-        if self.low is not None and self.high is not None and self.low > self.high:
-            raise ArgumentError(f"low {self.low:g} is above high {self.high:g}", argument="low")
+        if self.low is not None and self.high is not None:
+            require(self.low <= self.high, "low {:g} is above high {:g}", self.low, self.high, argument="low")
 
     def setting(self, *inputs: Shape) -> str:
         low, high = ("" if bound is None else f"{bound:g}" for bound in (self.low, self.high))

@@ -2,11 +2,12 @@
 
 import dataclasses
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.numbers.arithmetic import Column, require
+from paramcount.numbers.arithmetic import Column, native, require, varies
 from paramcount.numbers.column import Mask, plain
 
 REQUIRED = dataclasses.MISSING
@@ -14,7 +15,8 @@ MOST = 10**18  # of a size; expressions go no further either
 
 
 class Check:
-    """How one argument is checked.
+    """How one argument is checked, of a layer, a form or a function: called with its name and value, it returns the
+    value in Python's own types.
 
     `takes` tells a spec how to read it: "expression" (numbers, flags and lists of them), "text" (taken as
     written), "value" (a path to another value), "values" (a list of paths), "start" (a path, or sizes), "items" (a
@@ -73,7 +75,8 @@ class Sizes(Wholes):
     listed = True
 
     def __call__(self, name: str, value: Any) -> Any:
-        if isinstance(value, str) or not isinstance(value, Sequence):
+        value = native(value)
+        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
             hint = f"write {quote(f'[{value}]')}" if isinstance(value, int) and not isinstance(value, bool) else ""
             raise ArgumentError(f"{name} is a list of whole numbers, not {quote(value)}", hint, argument=name)
         return tuple(self.size(name, each) for each in value)
@@ -87,6 +90,7 @@ class PerAxis(Wholes):
         self.gaps = gaps
 
     def __call__(self, name: str, value: Any) -> Any:
+        value = value if varies(value) else native(value)
         if isinstance(value, (list, tuple)):
             return tuple(None if each is None and self.gaps else self.size(name, each) for each in value)
         return self.size(name, value)
@@ -104,6 +108,7 @@ class Pairs(Wholes):
     listed = True
 
     def __call__(self, name: str, value: Any) -> Any:
+        value = native(value)
         if isinstance(value, (list, tuple)) and all(isinstance(p, (list, tuple)) and len(p) == 2 for p in value):
             return tuple(tuple(self.size(name, each) for each in pair) for pair in value)
         raise ArgumentError(f"{name} is a list of [before, after], one for each axis", argument=name)
@@ -117,7 +122,7 @@ class Word(Check):
         self.words = words
 
     def __call__(self, name: str, value: Any) -> Any:
-        if value in self.words:
+        if isinstance(value, str) and value in self.words:
             return value
         from paramcount.errors.suggest import unknown
 
@@ -134,6 +139,7 @@ class Padding(Check):
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
             return self.word(name, value)
+        value = value if varies(value) else native(value)
         if isinstance(value, (list, tuple)):
             return tuple(self.axis(name, each) for each in value)
         return self.size(name, value)
@@ -152,6 +158,7 @@ class Flag(Check):
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, Mask):
             return bool(value)
+        value = native(value)
         if not isinstance(value, bool):
             raise ArgumentError(f"{name} must be true or false, not {quote(value)}", argument=name)
         return value
@@ -166,14 +173,15 @@ class Number(Check):
 
     def __call__(self, name: str, value: Any) -> Any:
         bounds = f"at least {self.at_least:g}" if self.at_most == math.inf else f"{self.at_least:g} to {self.at_most:g}"
-        if isinstance(value, Column) or hasattr(value, "dtype"):
+        if varies(value):
             numbers = plain(value)
             inside = Mask((numbers >= self.at_least) & (numbers <= self.at_most))
             require(inside, f"{name} must be {bounds}, not {{}}", value, argument=name)
             return value
+        value = native(value)
         if isinstance(value, int) and not -MOST <= value <= MOST:
             raise ArgumentError(f"{name} is beyond 1e18", hint="numbers go up to 1e18", argument=name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not finite(value):
             raise ArgumentError(f"{name} must be a number, not {quote(value)}", argument=name)
         if not self.at_least <= value <= self.at_most:
             raise ArgumentError(f"{name} must be {bounds}, not {value}", argument=name)
@@ -255,10 +263,16 @@ def field(check: Check, default: Any = REQUIRED, doc: str = "") -> Any:
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def finite(number: float) -> bool:
+    """Whether a number is neither infinite, nor NaN, nor a whole number beyond all floats."""
+    return -math.inf < number < math.inf and abs(number) < 2**1024
+
+
 def whole_number(name: str, value: Any) -> Any:
     """The value as a whole number; 32.0 is one, 11.2 and true are not."""
-    if isinstance(value, Column):
-        return value
+    if varies(value):
+        return Column.whole(name, value)
+    value = native(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, float) and value.is_integer():
@@ -268,7 +282,48 @@ def whole_number(name: str, value: Any) -> Any:
         shown = f"{value:.10g}"
         shown = repr(value) if float(shown).is_integer() else shown  # 3.0000000000000004
         raise ArgumentError(f"{name}: {shown} is not a whole number", hint=hint, argument=name)
-    array: Any = value
-    if hasattr(array, "dtype"):
-        return Column.whole(name, array) if getattr(array, "ndim", 0) else whole_number(name, array.item())
     raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
+
+
+def argument(name: str, value: Any, check: Check) -> Any:
+    """A checked argument of a function, which has one value, unlike a layer's in a sweep; None where the check has it.
+
+    >>> argument("path", "mlp", Text())
+    'mlp'
+    """
+    if value is None and check.none:
+        return None
+    if type(value) is Column:
+        raise ArgumentError(f"{name} must be one value, not {quote(value)}", argument=name)
+    return check(name, native(value))
+
+
+def whole_argument(name: str, value: Any, at_least: int = 1) -> int:
+    """A whole number of at least `at_least` as the argument of a function, where neither 2.0 nor true is one.
+
+    >>> whole_argument("batch", 8)
+    8
+    """
+    found = native(value)
+    if type(found) is not int or found < at_least:
+        message = f"{name} must be a whole number of at least {at_least}, not {quote(value)}"
+        raise ArgumentError(message, argument=name)
+    return found
+
+
+def texts(name: str, value: Any, what: str, hint: str = "") -> tuple[str, ...]:
+    """A list of texts, which are `what`; any iterable of them is read once."""
+    listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+    found = tuple(native(value)) if listed and getattr(value, "shape", None) != () else (None,)
+    if not all(isinstance(each, str) for each in found):
+        message = f"{name} must be a list of {what}, not {quote(value, repr)}"
+        raise ArgumentError(message, hint=hint, argument=name)
+    return found  # type: ignore[return-value]
+
+
+def file_path(name: str, value: Any, what: str = "a file") -> str:
+    """A path as text, which may be given as a `pathlib.Path`."""
+    found = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(found, str):
+        raise ArgumentError(f"{name} must be the path of {what}, not {quote(value, repr)}", argument=name)
+    return found

@@ -7,7 +7,7 @@ from paramcount.errors import ArgumentError, ShapeError
 from paramcount.layers._accept import spatial_axes
 from paramcount.layers.fields import Check, Flag, Number, PerAxis, Whole, Word, field
 from paramcount.layers.layer import Free, ParameterFree, Shape, Work, along
-from paramcount.numbers.arithmetic import Size, by_variant, exact_div, require, settle
+from paramcount.numbers.arithmetic import Size, by_variant, exact_div, native, require, settle, varies
 
 
 class Factor(Check):
@@ -16,8 +16,12 @@ class Factor(Check):
     number, whole = Number(at_least=0), Whole(at_least=None)
 
     def __call__(self, name: str, value: Any) -> Any:
+        value = value if varies(value) else native(value)
         if isinstance(value, (list, tuple)):
-            return tuple(self(name, each) for each in value)
+            return tuple(self.axis(name, each) for each in value)
+        return self.axis(name, value)
+
+    def axis(self, name: str, value: Any) -> Any:
         if getattr(getattr(value, "dtype", None), "kind", "") == "f" and (value % 1).any():
             value = settle(value)
         if isinstance(value, (int, float)) and not float(value).is_integer():

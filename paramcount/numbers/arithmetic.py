@@ -18,14 +18,40 @@ __all__ = [
     "gcd",
     "maximum",
     "minimum",
+    "native",
     "product",
     "require",
     "same_sizes",
     "settle",
+    "varies",
     "where",
 ]
 
 Size = Any  # an int, or a Column in a sweep
+
+
+def varies(value: Any) -> bool:
+    """Whether a value is a number for each variant of a sweep: a Column, or an array of float64 computed from one."""
+    return type(value) is Column or (
+        hasattr(value, "dtype") and bool(getattr(value, "shape", ())) and value.dtype == "float64"
+    )
+
+
+def native(value: Any) -> Any:
+    """A value of NumPy, JAX or PyTorch in Python's own types: a scalar as a number, an array as a list.
+
+    Anything else is returned unchanged. None of these libraries is imported.
+
+    >>> import numpy
+    >>> native(numpy.int32(3)), native(numpy.array([8, 8, 3])), native("same")
+    (3, [8, 8, 3], 'same')
+    """
+    if not hasattr(value, "tolist"):
+        return value
+    try:
+        return value.tolist()
+    except (TypeError, RuntimeError):  # a traced or a deleted array of JAX has no values
+        return value
 
 
 def decide(condition: Any) -> bool:

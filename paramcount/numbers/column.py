@@ -47,7 +47,10 @@ class Column:
 
         if isinstance(array, Column):
             return array
-        values = numpy.asarray(array)
+        try:
+            values = numpy.asarray(array)
+        except ValueError:  # lists of different lengths
+            raise ArgumentError(f"{name} must be a list of whole numbers", argument=name) from None
         grid = values.ndim > 1 and values is array
         if (values.ndim != 1 and not grid) or not values.size or values.dtype.kind not in "iuf":
             raise ArgumentError(f"{name} must be a list of whole numbers", argument=name)
@@ -300,6 +303,8 @@ def require(
     if condition is True:
         return
     failing = None
+    if hasattr(condition, "dtype"):  # of two arrays of floats
+        condition = Mask(condition)
     if type(condition) is Mask:
         failing = ~condition.array
         if not failing.any():

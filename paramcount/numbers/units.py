@@ -114,7 +114,7 @@ def bytes_of(size: Size, dtype: str) -> Any:
     if bits is None:
         from paramcount.errors.suggest import did_you_mean, nearest
 
-        guess = SHORT.get(dtype) or nearest(str(dtype), tuple(BITS))
+        guess = (SHORT.get(dtype) or nearest(dtype, tuple(BITS))) if isinstance(dtype, str) else None
         hint = did_you_mean(guess, "one of " + ", ".join(BITS))
         raise ArgumentError(f"unknown dtype {quote(dtype)}", hint=hint, argument="dtype")
     return ceil_div(size * bits, 8)

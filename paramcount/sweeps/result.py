@@ -9,6 +9,7 @@ from typing import Any
 from paramcount.cost.count import count
 from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, Undecided, quote
 from paramcount.language.expression.parse import Expression, parse
+from paramcount.layers.fields import Text, argument, file_path, whole_argument
 from paramcount.numbers.column import Column, Mask
 from paramcount.sweeps.space import Space
 
@@ -37,9 +38,28 @@ class Sweep:
         return f"<Sweep {self.name}: {len(self):,} variants by {', '.join(self.variables)}>"
 
     def take(self, rows: Any) -> Sweep:
-        """Some rows: a mask, or indices in any order."""
+        """Some rows: a mask, or indices in any order; raises ArgumentError for those that do not exist."""
+        rows = self.chosen(rows)
         columns = {name: values[rows] for name, values in self.columns.items()}
         return replace(self, columns=columns, valid=self.valid[rows], reason=self.reason[rows])
+
+    def chosen(self, rows: Any) -> Any:
+        """Indices, a mask or a slice, as NumPy takes them."""
+        import numpy
+
+        if isinstance(rows, slice):
+            return rows
+        try:
+            found = numpy.atleast_1d(rows)
+            whole = found.dtype.kind in "iu" or not found.size
+            if found.ndim > 1 or not (whole or (found.dtype == bool and found.shape == self.valid.shape)):
+                raise ValueError("neither indices nor a mask")
+            found = found if found.size else found.astype(int)
+            self.valid[found]
+        except (IndexError, TypeError, ValueError, OverflowError):
+            hint = f"there are {len(self):,}: give indices from 0, or a mask"
+            raise ArgumentError(f"{quote(rows, repr)} are not rows of the sweep", hint=hint, argument="rows") from None
+        return found
 
     def where(self, condition: str) -> Sweep:
         """The valid rows for which an expression of the columns holds: `"params < 5e6 and macs / params > 80"`."""
@@ -49,6 +69,7 @@ class Sweep:
         """The valid rows with the smallest values of a column, or the largest for `-macs`; equal ones in order."""
         import numpy
 
+        rows = whole_argument("rows", rows, at_least=0)
         chosen = numpy.flatnonzero(self.valid)
         keys = self.signed(by)[chosen]
         if 0 < rows < len(keys):  # only the best need an order, and all that equal the last of them
@@ -73,11 +94,11 @@ class Sweep:
 
     def signed(self, name: str) -> Any:
         """A column's values, negated if the name begins with `-`, so that smaller ones are better."""
-        return -self.column(name[1:]) if name.startswith("-") else self.column(name)
+        return -self.column(name[1:]) if argument("a column", name, Text()).startswith("-") else self.column(name)
 
     def column(self, name: str) -> Any:
         """A column's values; raises ArgumentError for one that does not exist or does not hold numbers."""
-        values = self.columns.get(name)
+        values = self.columns.get(argument("a column", name, Text()))
         if values is None or values.dtype.kind not in "if":
             raise no_column(name, [name for name, each in self.columns.items() if each.dtype.kind in "if"])
         return values
@@ -88,6 +109,8 @@ class Sweep:
 
         if not others:
             return self
+        if any(not isinstance(each, Sweep) or each.columns.keys() != self.columns.keys() for each in others):
+            raise ArgumentError("only parts of the same sweep can be joined")
         parts = (self, *others)
         reasons: dict[str, int] = {}
         codes = []
@@ -106,12 +129,16 @@ class Sweep:
         """Draw the valid rows by two columns, with their Pareto front, into a .svg, .png or .pdf file."""
         from paramcount.sweeps.plot import Plot
 
-        plot = Plot(path, first, second, self.space.title)
+        first, second = argument("first", first, Text()), argument("second", second, Text())
+        plot = Plot(file_path("path", path), first, second, self.space.title)
         plot.append(self)
         plot.draw(len(self), int((~self.valid).sum()), None)
 
     def point(self, row: int) -> dict[str, Any]:
         """The variables of a row."""
+        row = whole_argument("row", row, at_least=0)
+        if row >= len(self):
+            raise ArgumentError(f"there is no row {row}", hint=f"there are {len(self):,}, from 0", argument="row")
         found = {name: self.columns[name][row] for name in self.variables}
         return {name: value.item() if hasattr(value, "item") else value for name, value in found.items()}
 
@@ -126,7 +153,7 @@ class Sweep:
 
 def read_condition(text: str, columns: Sequence[str]) -> Expression:
     """An expression of columns; raises ParamcountError for others."""
-    expression = parse(text, Position("where", 1, 1))
+    expression = parse(argument("where", text, Text()), Position("where", 1, 1))
     for name, position in expression.references:
         if name not in columns:
             error = no_column(name, list(columns))

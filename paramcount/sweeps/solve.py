@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, NamedTuple
 
 from paramcount.cost.count import count
 from paramcount.cost.figures import Figures
 from paramcount.cost.report import Report
 from paramcount.errors import ArgumentError, ParamcountError, quote
+from paramcount.language.expression.tokens import LIMIT
 from paramcount.language.language import SpecSyntax
 from paramcount.language.variables import all_variables
+from paramcount.layers.fields import Number, Text, argument
 from paramcount.numbers.column import Column, compared
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.sweeps.result import no_column
@@ -22,6 +23,7 @@ from paramcount.sweeps.sweep import space_of, sweep_parts
 FINEST = 0.01  # the default step of a variable that is not a whole number
 MOST = 2**16  # values tried at most
 DOUBLINGS = 40
+LIMITS = Number(-LIMIT, LIMIT, none=True)  # of the values that are tried
 
 
 class Solution(NamedTuple):
@@ -93,15 +95,9 @@ def solve(
     >>> found.value, found.report.macs, found.following
     (0.98, 299896192, 0.99)
     """
-    if not at_most:
-        raise ArgumentError("a budget is needed", hint="e.g. --max-macs 300M")
-    for name in at_most:
-        if name not in Figures._fields:
-            raise no_column(name, list(Figures._fields))
-    limits = {"low": low, "high": high, "step": step}
-    for name, number in [*at_most.items(), *(each for each in limits.items() if each[1] is not None)]:
-        if isinstance(number, bool) or not isinstance(number, Real):
-            raise ArgumentError(f"{name} must be a number, not {quote(number)}", argument=name)
+    at_most = budgets(at_most)
+    argument("variable", variable, Text())
+    low, high, step = (argument(*each, LIMITS) for each in (("low", low), ("high", high), ("step", step)))
     others = all_variables(variables, vars)
     if variable in others:
         raise ArgumentError(f"{quote(variable)} is solved for, and cannot be set", hint="set others, or `count` it")
@@ -133,6 +129,19 @@ def solve(
     report = count(space.network({variable: values[best]}))
     after = None if following is None else values[following]
     return Solution(variable, values[best], report, after, beyond, gaps, dict(at_most))
+
+
+def budgets(at_most: Any) -> dict[str, float]:
+    """The largest figures by name; raises ArgumentError for other names, and for what is not a number."""
+    if not isinstance(at_most, Mapping):
+        message = f"at_most must be figures by name, not {quote(at_most, repr)}"
+        raise ArgumentError(message, hint='{"macs": 300e6}', argument="at_most")
+    if not at_most:
+        raise ArgumentError("a budget is needed", hint="e.g. --max-macs 300M")
+    for name in at_most:
+        if name not in Figures._fields:
+            raise no_column(name, list(Figures._fields))
+    return {name: argument(name, most, Number()) for name, most in at_most.items()}
 
 
 def upper(space: Space, variable: str, at_most: Mapping[str, float], value: Any, step: Any) -> Any:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from numbers import Integral
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.language.language import SpecSyntax
 from paramcount.language.load import Loaded
-from paramcount.language.variables import undeclared
+from paramcount.language.variables import given_value, undeclared
+from paramcount.layers.fields import Flag, argument, whole_argument
+from paramcount.numbers.arithmetic import native
 from paramcount.numbers.column import IN_FLOATS
 from paramcount.sweeps.region import Region
 
@@ -41,16 +42,13 @@ class Space:
     ) -> None:
         self.syntax = syntax
         self.variant = variant
-        self.random = random
-        self.seed = seed
+        self.random = random = None if random is None else whole_argument("random", random)
+        self.seed = whole_argument("seed", seed, at_least=0)
+        paired = argument("paired", paired, Flag())
         self.axes: dict[str, Any] = {}
         self.choices: dict[str, list[Any]] = {}
         self.fixed: dict[str, Any] = {}
         self.lists: dict[str, list[Any]] = {}
-        if random is not None and (isinstance(random, bool) or not isinstance(random, Integral) or random < 1):
-            raise ArgumentError(f"`random` must be a whole number of at least 1, not {quote(random)}")
-        if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-            raise ArgumentError(f"`seed` must be a whole number of at least 0, not {quote(seed)}")
         if not variables:
             raise ArgumentError("a sweep needs a variable and its values", hint="e.g. width=[0.5, 0.75, 1.0]")
         for name, values in variables.items():
@@ -124,8 +122,18 @@ class Space:
         """A variable's values as an array; raises ArgumentError if they are not valid."""
         import numpy
 
+        if one_value(given):
+            given = [given]
+        if isinstance(given, (bytes, Mapping)):
+            hint = f"e.g. {name}=[0.5, 1.0]"
+            raise ArgumentError(f"{quote(name)} takes a list of values, not {quote(given, repr)}", hint=hint)
         held = isinstance(given, (numpy.ndarray, list, tuple))
         values = given if held else list(islice(given, MOST_VALUES + 1))
+        if getattr(values, "ndim", 0) == 1:
+            values = numpy.asarray(values)
+        else:
+            every = (native(each) for each in native(values))
+            values = [each if type(each) in (int, float) else given_value(name, each) for each in every]
         if not len(values):
             raise ArgumentError(f"{quote(name)} has no values", hint=f"e.g. {name}=[0.5, 1.0]")
         if not held and len(values) > MOST_VALUES:
@@ -135,7 +143,7 @@ class Space:
             hint = f"give lists, [[...], [...]], or values of its entries: {name}[0], {name}[*]"
             raise ArgumentError(f"{quote(name)} is a list", hint=hint)
         if array is None or array.dtype.kind not in "iuf":
-            self.choices[name] = [each.item() if hasattr(each, "item") else each for each in values]
+            self.choices[name] = [native(each) for each in values]
             return numpy.arange(len(values))
         if array.ndim != 1:
             raise ArgumentError(f"the values of {quote(name)} must be a list of numbers")
@@ -215,7 +223,7 @@ class Space:
 
 def one_value(values: Any) -> bool:
     """Whether a variable has one value rather than several."""
-    return values is None or isinstance(values, (str, int, float)) or getattr(values, "ndim", 1) == 0
+    return isinstance(values, str) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0
 
 
 def mixed(values: Any) -> bool:

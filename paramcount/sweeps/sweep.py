@@ -9,10 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from paramcount.errors import ArgumentError
+from paramcount.graph.network import Network
 from paramcount.language.language import SpecSyntax
 from paramcount.language.load import fresh_syntax, locate, shown_path
 from paramcount.language.variables import all_variables
 from paramcount.language.yaml.source import read_source
+from paramcount.layers.fields import Text, argument, file_path, whole_argument
+from paramcount.layers.layer import Item
 from paramcount.sweeps.result import Sweep, read_condition
 from paramcount.sweeps.space import GRID, Space
 from paramcount.sweeps.walk import Walk
@@ -68,8 +71,11 @@ def space_of(
     seed: int = 0,
 ) -> Space:
     """The points of a sweep over the variables of a spec, given by its file or name, or already read."""
+    if isinstance(spec, (Network, Item)):
+        hint = "write a spec, or count each size: `[count(build(width)) for width in widths]`"
+        raise ArgumentError("a sweep varies the variables of a spec, and a network in Python has none", hint=hint)
     if not isinstance(spec, SpecSyntax):
-        file, given = locate(os.fspath(spec))
+        file, given = locate(file_path("a spec", spec))
         spec = fresh_syntax(read_source(file), shown_path(file))
         variant = variant if variant is not None else given
     return Space(spec, variant, variables, paired, random, seed)
@@ -83,15 +89,15 @@ def sweep_parts(
     dask: str | None = None,
 ) -> Generator[Sweep, None, None]:
     """The windows of a sweep in order, a few at a time, each as a separate Sweep."""
-    if chunk is not None and chunk < 1:
-        raise ArgumentError(f"`chunk` must be at least 1, not {chunk}", argument="chunk")
+    chunk = None if chunk is None else whole_argument("chunk", chunk)
+    workers = None if workers is None else whole_argument("workers", workers)
     walk = Walk(space, chunk)
     if where is not None:
         read_condition(where, walk.columns)
     if dask is not None:
         from paramcount.sweeps.cluster import parts_of_cluster
 
-        yield from parts_of_cluster(space, where, chunk, dask)
+        yield from parts_of_cluster(space, where, chunk, argument("dask", dask, Text()))
         return
     windows = space.windows(chunk)
     workers = min(workers or os.cpu_count() or 1, -(-space.size // (chunk or GRID)))

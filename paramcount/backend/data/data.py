@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy
 
 from paramcount.backend.data.idx import read_idx
-from paramcount.backend.run.arrays import array_of, check_whole
+from paramcount.backend.run.arrays import array_of
 from paramcount.errors import ArgumentError, quote
+from paramcount.layers.fields import Flag, argument, file_path, whole_argument
 
 FILES = "`train-images-idx3-ubyte` and `train-labels-idx1-ubyte`"
 HINT = f"give an .npz file, or a folder with one or with idx files named like MNIST's: {FILES}, gzipped or not"
@@ -49,9 +49,7 @@ def read_data(folder_or_file: str | Path) -> Data:
     >>> data.train.x.shape, data.train.y.shape, data.test
     ((5, 28, 28), (5,), None)
     """
-    if not isinstance(folder_or_file, (str, os.PathLike)):
-        raise ArgumentError(f"data must be the path of a folder or a file, not {quote(repr(folder_or_file))}")
-    path = Path(folder_or_file)
+    path = Path(file_path("data", folder_or_file, "a folder or a file"))
     try:
         if path.is_dir():
             return read_folder(path)
@@ -182,9 +180,8 @@ class Batches:
     def __init__(
         self, x: Any, y: Any, size: int, *, shuffle: bool = True, seed: int = 0, drop_last: bool = False
     ) -> None:
-        x, y = check_batches(x, y, size, seed, drop_last)
+        x, y, self.size, self.shuffle, self.seed, self.drop_last = checked(x, y, size, shuffle, seed, drop_last)
         self.x, self.y = numpy.ascontiguousarray(x), numpy.ascontiguousarray(y)
-        self.size, self.shuffle, self.seed, self.drop_last = size, shuffle, seed, drop_last
 
     def __len__(self) -> int:
         return len(self.x) // self.size if self.drop_last else -(-len(self.x) // self.size)
@@ -194,6 +191,7 @@ class Batches:
 
     def epoch(self, number: int) -> Iterator[tuple[numpy.ndarray, numpy.ndarray]]:
         """The batches of an epoch, from 0."""
+        number = whole_argument("number", number, at_least=0)
         order = numpy.random.default_rng((self.seed, number)).permutation(len(self.x)) if self.shuffle else None
         for start in range(0, len(self) * self.size, self.size):
             rows = slice(start, start + self.size)
@@ -203,11 +201,13 @@ class Batches:
                 yield self.x.take(order[rows], axis=0), self.y.take(order[rows], axis=0)
 
 
-def check_batches(x: Any, y: Any, size: int, seed: int, drop_last: bool) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """x and y as arrays, if batches of `size` can be made from them."""
-    check_whole("size", size, at_least=1)
-    check_whole("seed", seed, at_least=0)
+def checked(
+    x: Any, y: Any, size: Any, shuffle: Any, seed: Any, drop_last: Any
+) -> tuple[numpy.ndarray, numpy.ndarray, int, bool, int, bool]:
+    """x and y as arrays, and how batches are made from them, in Python's own types."""
+    size, seed = whole_argument("size", size), whole_argument("seed", seed, at_least=0)
+    shuffle, drop_last = argument("shuffle", shuffle, Flag()), argument("drop_last", drop_last, Flag())
     split = matched(array_of(x), array_of(y), "x", "y")
     if drop_last and size > len(split.x):
         raise ArgumentError(f"{len(split.x)} examples do not fill a batch of {size}", hint="give a smaller batch size")
-    return split
+    return split.x, split.y, size, shuffle, seed, drop_last

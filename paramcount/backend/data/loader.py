@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy
 
-from paramcount.backend.data.data import check_batches
-from paramcount.backend.run.arrays import array_of, check_whole
+from paramcount.backend.data.data import checked
+from paramcount.backend.run.arrays import array_of
 from paramcount.errors import ArgumentError, needs, quote
+from paramcount.layers.fields import whole_argument
 
 
 def torch_batches(
@@ -27,15 +28,15 @@ def torch_batches(
     >>> list(torch_batches([[1.5], [2.5]], [0, 1], 2, shuffle=False))  # doctest: +SKIP
     [(array([[1.5], [2.5]]), array([0, 1]))]
     """
-    x, y = check_batches(x, y, size, seed, drop_last)
-    check_whole("workers", workers, at_least=0)
+    x, y, size, shuffle, seed, drop_last = checked(x, y, size, shuffle, seed, drop_last)
+    workers = whole_argument("workers", workers, at_least=0)
     with needs("--loader torch"):
         from torch import Generator
         from torch.utils.data import DataLoader
     order = Order(len(x), seed, shuffle)
     loader = DataLoader(
         Pairs(x, y),  # type: ignore[arg-type]  # it has what a map-style Dataset needs
-        min(int(size), len(x)),
+        min(size, len(x)),
         sampler=order,
         drop_last=drop_last,
         collate_fn=numpy_collate,
@@ -62,7 +63,7 @@ class TorchBatches:
 
     def epoch(self, number: int) -> Iterator[tuple[numpy.ndarray, numpy.ndarray]]:
         """The batches of an epoch, from 0."""
-        self.order.epoch = number
+        self.order.epoch = whole_argument("number", number, at_least=0)
         yield from self.loader
 
 

@@ -20,6 +20,7 @@ from paramcount.backend.losses.losses import (
     widened,
 )
 from paramcount.errors import ArgumentError, needs, quote
+from paramcount.numbers.arithmetic import native
 
 IMPOSSIBLE = -1e30  # the logarithm of 0: less than any path's, and finite when summed over time
 
@@ -45,11 +46,11 @@ def ctc_loss(
     logits, labels = checked_logits(logits), as_array(labels, "labels")
     check_shapes(logits, labels)
     batch, time, classes = logits.shape
-    check_blank(blank, classes)
+    blank = blank_of(blank, classes)
     frames = checked_lengths(logit_lengths, "logit_lengths", batch, time)
     counts = checked_lengths(label_lengths, "label_lengths", batch, labels.shape[1])
     check_values(labels, counts, frames, classes, blank)
-    return of_checked(widened(logits), class_numbers(labels), frames, counts, int(blank))
+    return of_checked(widened(logits), class_numbers(labels), frames, counts, blank)
 
 
 @partial(jax.jit, static_argnames="blank")
@@ -87,11 +88,13 @@ def check_shapes(logits: Any, labels: Any) -> None:
         raise ArgumentError(message, "pad the rows to one length and give `label_lengths`", argument="labels")
 
 
-def check_blank(blank: Any, classes: int) -> None:
-    """Raises ArgumentError for a blank that is not a class."""
-    if isinstance(blank, bool) or not isinstance(blank, (int, numpy.integer)) or not 0 <= blank < classes:
+def blank_of(blank: Any, classes: int) -> int:
+    """The number of the blank; raises ArgumentError for one that is not a class."""
+    blank = native(blank)
+    if type(blank) is not int or not 0 <= blank < classes:
         message = f"`blank` must be one of the {classes} classes, 0 to {classes - 1}, not {quote(blank)}"
         raise ArgumentError(message, f"the last class is {classes - 1}", argument="blank")
+    return blank
 
 
 def checked_lengths(lengths: Any, name: str, batch: int, limit: int) -> Any:

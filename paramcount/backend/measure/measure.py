@@ -17,15 +17,17 @@ from paramcount.backend.measure.peak import matmul_peak
 from paramcount.backend.measure.result import Measurement, Measurements
 from paramcount.backend.prove.verify import available
 from paramcount.backend.run.evaluate import batched
-from paramcount.backend.run.initialize import initialize, shapes, split
+from paramcount.backend.run.initialize import initialize, seed_of, shapes, split
 from paramcount.backend.run.inputs import input_shapes, random_inputs
 from paramcount.backend.train.optimizers import optimizer as optimizer_of
 from paramcount.backend.train.step import State, Step
 from paramcount.cost.count import count, how_many
 from paramcount.cost.memory import memory_of
 from paramcount.errors import ArgumentError
-from paramcount.graph.network import Network
+from paramcount.graph.network import Network, require_network
 from paramcount.graph.tree import Graph, leaves
+from paramcount.layers.fields import Flag, argument, whole_argument
+from paramcount.numbers.arithmetic import native
 from paramcount.numbers.units import binary
 
 LEAST = 5  # runs of a row
@@ -56,11 +58,14 @@ def measure(
     >>> [row.batch for row in found.rows], found.rows[1].macs  # 32 · (784 · 512 + 512 · 10)
     ([1, 32], 13008896)
     """
+    require_network(network)
+    train, batch = argument("train", train, Flag()), native(batch)
     sizes: Sequence[int] = tuple(batch) if isinstance(batch, Iterable) else (batch,)
     if not sizes:
         raise ArgumentError("there is no batch to measure", hint="batch=(1, 8, 32)", argument="batch")
     sizes = tuple(how_many("batch", size) for size in sizes)
-    repeats = None if repeats is None else how_many("repeats", repeats)
+    repeats = None if repeats is None else whole_argument("repeats", repeats)
+    seed = seed_of(seed)
     predicted = [memory_of(network, batch=size, train=train, optimizer=optimizer).total for size in sizes]
     for size, needed in zip(sizes, predicted, strict=True):
         check_fits(needed, size)

@@ -6,10 +6,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy
 
 from paramcount.backend.losses.losses import exists, matched
 from paramcount.errors import ArgumentError, quote
+from paramcount.numbers.arithmetic import native
 
 
 def accuracy(logits: Any, labels: Any) -> jax.Array:
@@ -40,7 +40,8 @@ def top_k_accuracy(logits: Any, labels: Any, k: int) -> jax.Array:
     """
     logits, labels = matched(logits, labels)
     classes = logits.shape[-1]
-    if isinstance(k, bool) or not isinstance(k, (int, numpy.integer)) or not 1 <= k <= classes:
+    k = native(k)
+    if type(k) is not int or not 1 <= k <= classes:
         message = f"`k` must be a whole number from 1 to {classes}, the number of classes, not {quote(k)}"
         raise ArgumentError(message, argument="k")
     logits = jnp.asarray(logits)

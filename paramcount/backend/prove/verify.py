@@ -16,14 +16,16 @@ import numpy
 
 from paramcount.backend.prove.verification import Check, Difference, Verification
 from paramcount.backend.run.evaluate import LayerError, evaluate
-from paramcount.backend.run.initialize import Tensors, initialize, shapes, tensors
+from paramcount.backend.run.initialize import Tensors, initialize, seed_of, shapes, tensors
 from paramcount.backend.run.inputs import input_shapes, random_inputs
 from paramcount.backend.trace.walker import UncountedError, by_leaf, in_bounds_macs, leaf_number, used_inputs
-from paramcount.cost.count import count
+from paramcount.cost.count import count, patterns
 from paramcount.cost.memory import memory_of
 from paramcount.cost.report import Report
-from paramcount.graph.network import Network
+from paramcount.errors import ArgumentError
+from paramcount.graph.network import Network, require_network
 from paramcount.graph.tree import Graph, Leaf, leaves
+from paramcount.layers.fields import Flag, argument
 from paramcount.numbers.units import binary
 
 LARGEST = 4 * 2**30  # bytes that a network may take when it is run; beyond, it is only traced
@@ -49,7 +51,12 @@ def verify(
     >>> verify(Network([Dense(512, activation="relu"), Dense(10)], input=784)).ok
     True
     """
-    verifier = Verifier(network, seed)
+    require_network(network)
+    train, abstract = argument("train", train, Flag()), argument("abstract", abstract, Flag(none=True))
+    freeze = patterns(freeze)
+    if freeze and not train:
+        raise ArgumentError("`freeze` is for training", hint="add train=True", argument="freeze")
+    verifier = Verifier(network, seed_of(seed))
     verification = verifier.verification(abstract)
     return verifier.with_training(verification, freeze) if train else verification
 

@@ -17,6 +17,7 @@ from paramcount.backend.run.inputs import check_tokens, tokens_of
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph
+from paramcount.layers.fields import Flag, argument
 
 
 def apply(
@@ -30,6 +31,7 @@ def apply(
     axis_name: str | None = None,
 ) -> Any:
     """The outputs of a network for one example; see `Network.apply`."""
+    train = argument("train", train, Flag())
     graph = network.graph(train)
     inputs = named_inputs(graph, x)
     check_tokens(tokens_of(graph), inputs)
@@ -53,8 +55,12 @@ def check_tensors(graph: Graph, **trees: Any) -> None:
                 place = quote(f"{path}/{name}")
                 if not isinstance(found, Mapping) or name not in found:
                     raise ArgumentError(f"`{kind}` lack {place}", hint, argument=kind)
-                if numpy.shape(found[name]) != tensor.shape:
-                    raise ShapeError(f"{place} has shape {numpy.shape(found[name])}, not {tensor.shape}")
+                try:
+                    shape = numpy.shape(found[name])
+                except ValueError:  # lists of different lengths
+                    raise ArgumentError(f"{place} is not an array", hint, argument=kind) from None
+                if shape != tensor.shape:
+                    raise ShapeError(f"{place} has shape {shape}, not {tensor.shape}")
 
 
 def named_inputs(graph: Graph, x: Any, batched: bool = False) -> dict[str, Any]:
@@ -72,7 +78,7 @@ def named_inputs(graph: Graph, x: Any, batched: bool = False) -> dict[str, Any]:
         raise ArgumentError(f"the network's inputs are {names}, not {', '.join(map(quote, x))}")
     try:
         arrays = {name: jnp.asarray(array_of(x[name]) if is_foreign(x[name]) else x[name]) for name in graph.inputs}
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError("the network takes arrays of numbers", argument="x") from error
     for name, array in arrays.items():
         shape, tokens = graph.inputs[name].shape, graph.inputs[name].shape.layout == "tokens"

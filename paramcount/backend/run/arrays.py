@@ -1,4 +1,4 @@
-"""What users pass as arrays, those of NumPy, PyTorch and JAX and lists of numbers, and as whole numbers."""
+"""What users pass as arrays: those of NumPy, PyTorch and JAX, and lists of numbers."""
 
 from __future__ import annotations
 
@@ -37,10 +37,3 @@ def array_of(value: Any) -> numpy.ndarray:
     if array.dtype == numpy.longdouble:
         return array.astype(numpy.float64, copy=False)
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
-
-
-def check_whole(name: str, given: Any, at_least: int) -> None:
-    """Raises ArgumentError unless an argument is a whole number, a Python int or one of NumPy's, and large enough."""
-    if not isinstance(given, (int, numpy.integer)) or isinstance(given, bool) or given < at_least:
-        message = f"{name} must be a whole number of at least {at_least}, not {quote(given)}"
-        raise ArgumentError(message, argument=name)

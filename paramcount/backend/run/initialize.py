@@ -12,6 +12,7 @@ import numpy
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.tree import Graph, leaves
 from paramcount.layers.layer import Param
+from paramcount.numbers.arithmetic import native
 
 Tensors = dict[str, dict[str, Any]]  # the path of the leaf that owns them -> by name
 
@@ -55,9 +56,16 @@ def initialize(graph: Graph, seed: int = 0) -> tuple[Tensors, Tensors]:
     >>> params["dense0"]["weight"].shape, buffers
     ((784, 10), {})
     """
-    if not isinstance(seed, (int, numpy.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**63:
-        raise ArgumentError(f"the seed must be a whole number from 0 to 2^63 - 1, not {quote(seed)}", argument="seed")
+    seed = seed_of(seed)
     return jax.device_put(arranged(graph, lambda path, name, tensor: values(tensor, seed, f"{path}/{name}")))
+
+
+def seed_of(given: Any) -> int:
+    """A seed as a Python number; raises ArgumentError unless it is a whole number from 0 to 2^63 - 1."""
+    seed = native(given)
+    if type(seed) is not int or not 0 <= seed < 2**63:
+        raise ArgumentError(f"the seed must be a whole number from 0 to 2^63 - 1, not {quote(given)}", argument="seed")
+    return seed
 
 
 def shapes(graph: Graph) -> tuple[Tensors, Tensors]:

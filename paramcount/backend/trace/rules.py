@@ -9,6 +9,7 @@ from paramcount.backend.trace.factorizations import FACTORIZATIONS
 from paramcount.backend.trace.products import PRODUCTS, Rule
 from paramcount.backend.trace.sparse import SPARSE
 from paramcount.errors import ArgumentError, quote
+from paramcount.numbers.arithmetic import native
 
 CONTRACTIONS: dict[str, Rule] = PRODUCTS | FACTORIZATIONS | SPARSE | ATTENTION
 registered: dict[str, Rule] = {}
@@ -28,11 +29,11 @@ def register_rule(name: str, rule: Rule | None) -> None:
     128
     >>> register_rule("my_gram", None)
     """
+    if not isinstance(name, str) or (rule is not None and not callable(rule)):
+        message = f"a rule must be a primitive's name and a function, not {quote(name, repr)} and {quote(rule, repr)}"
+        raise ArgumentError(message, hint='register_rule("name", lambda eqn: macs)')
     if rule is None:
         registered.pop(name, None)
-    elif not isinstance(name, str) or not callable(rule):
-        message = f"a rule must be a primitive's name and a function, not {quote(repr(name))} and {quote(repr(rule))}"
-        raise ArgumentError(message, hint='register_rule("name", lambda eqn: macs)')
     else:
         registered[name] = checked(name, rule)
 
@@ -41,9 +42,9 @@ def checked(name: str, rule: Rule) -> Rule:
     """The rule, with an error if its result is not a whole number."""
 
     def macs(eqn: Any) -> int:
-        found = rule(eqn)
+        found = native(rule(eqn))
         if type(found) is not int or found < 0:
-            message = f"the rule for {quote(name)} returns {quote(repr(found))}, which is not a whole number of MACs"
+            message = f"the rule for {quote(name)} returns {quote(found, repr)}, which is not a whole number of MACs"
             raise ArgumentError(message, hint="return an int of at least 0; use `//` to divide")
         return found
 

@@ -13,6 +13,8 @@ from paramcount.backend.trace.statement import Statement
 from paramcount.backend.trace.walker import UNKNOWN, alive
 from paramcount.cost.traced import Trace
 from paramcount.errors import ArgumentError, quote
+from paramcount.layers.fields import Flag, argument
+from paramcount.numbers.arithmetic import native
 
 
 def trace(
@@ -40,8 +42,8 @@ def trace(
     """
     if not callable(function):
         hint = "trace(function, *arguments)"
-        raise ArgumentError(f"{quote(repr(function))} is not a function", hint=hint, argument="function")
-    check_trips(trips)
+        raise ArgumentError(f"{quote(function, repr)} is not a function", hint=hint, argument="function")
+    trips, strict = numbers_of(trips), argument("strict", strict, Flag())
     leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
     traced = [is_array(leaf) for leaf in leaves]
 
@@ -63,13 +65,16 @@ def trace(
     return Statement(walk.operations, walk.reads, named).trace(name_of(function))
 
 
-def check_trips(trips: Any) -> None:
-    """Raises ArgumentError if a number of trips is not valid."""
-    for each in trips.values() if isinstance(trips, dict) else [trips]:
-        if each is None or each == UNKNOWN or (type(each) is int and each >= 0):
+def numbers_of(trips: Any) -> Any:
+    """Numbers of trips in Python's own types; raises ArgumentError if one is not valid."""
+    by_scope = isinstance(trips, dict)
+    found = {scope: native(each) for scope, each in trips.items()} if by_scope else native(trips)
+    for each in found.values() if by_scope else [found]:
+        if each is None or (isinstance(each, str) and each == UNKNOWN) or (type(each) is int and each >= 0):
             continue
         hint = 'a whole number, {"scope": number}, or "unknown"'
-        raise ArgumentError(f"{quote(repr(each))} is not a number of trips", hint=hint, argument="trips")
+        raise ArgumentError(f"{quote(each, repr)} is not a number of trips", hint=hint, argument="trips")
+    return found
 
 
 def name_of(function: Any) -> str:

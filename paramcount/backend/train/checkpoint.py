@@ -72,6 +72,8 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, numpy.ndarray], dict[s
             return file.get_tensors(), file.metadata() or {}
     except OSError as error:
         raise ArgumentError(f"{quote(path)} cannot be read: {error.strerror}") from error
+    except ValueError as error:  # a null character, or one that no file's name can have
+        raise ArgumentError(f"{quote(path)} cannot be read: {error}") from error
     except (SafetensorError, AttributeError) as error:  # AttributeError: a type unknown to NumPy
         message = f"{quote(path)} is not a safetensors file, or is incomplete"
         raise ArgumentError(message, hint=f"safetensors says: {printable(str(error))}") from error

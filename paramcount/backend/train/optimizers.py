@@ -8,6 +8,7 @@ from typing import Any
 from paramcount.cost.optimizers import OPTIMIZERS
 from paramcount.errors import ArgumentError, needs, quote
 from paramcount.errors.suggest import unknown
+from paramcount.numbers.arithmetic import native
 
 
 def optimizer(given: Any, learning_rate: Any = None) -> Any:
@@ -26,8 +27,7 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
             hint = f"one of {', '.join(OPTIMIZERS)}; or, in Python, any optax transformation"
             raise unknown("optimizer", given, OPTIMIZERS, hint, argument="optimizer")
         learning_rate = 0.01 if learning_rate is None else learning_rate
-        if getattr(learning_rate, "shape", None) == ():  # a NumPy or JAX scalar
-            learning_rate = learning_rate.item()
+        learning_rate = native(learning_rate)
         if not (callable(learning_rate) or is_rate(learning_rate)):
             message = f"a learning rate must be a positive number or an optax schedule, not {quote(learning_rate)}"
             raise ArgumentError(message, argument="learning_rate")
@@ -35,7 +35,7 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
         return getattr(optax, chosen.maker)(learning_rate, **chosen.settings)
     if not (hasattr(given, "init") and hasattr(given, "update")):
         hint = "give a name, or an optax transformation, e.g. optax.adamw(1e-3)"
-        raise ArgumentError(f"{quote(repr(given))} is not an optimizer", hint, argument="optimizer")
+        raise ArgumentError(f"{quote(given, repr)} is not an optimizer", hint, argument="optimizer")
     if learning_rate is not None:
         hint = "leave out `learning_rate`, or give the optimizer by name"
         raise ArgumentError("the optimizer already has a learning rate", hint, argument="learning_rate")

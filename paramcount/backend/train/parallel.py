@@ -10,9 +10,9 @@ from typing import Any
 import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from paramcount.backend.run.arrays import check_whole
 from paramcount.backend.train.step import length
 from paramcount.errors import ArgumentError
+from paramcount.layers.fields import whole_argument
 
 
 class Devices:
@@ -25,7 +25,7 @@ class Devices:
     """
 
     def __init__(self, number: int) -> None:
-        check_whole("devices", number, at_least=1)
+        number = whole_argument("devices", number)
         there, processes = jax.devices(), jax.process_count()
         if number % processes:
             hint = f"give a multiple of {processes}: each has the same number"

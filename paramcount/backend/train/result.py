@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from paramcount.errors import printable
+from paramcount.layers.fields import file_path
 from paramcount.numbers.units import decimal
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
@@ -90,7 +91,7 @@ class Training(Shown):
         """Write parameters and buffers to a safetensors file, which `load_checkpoint` reads; raises ArgumentError."""
         from paramcount.backend.train.checkpoint import save
 
-        save(path, {"params": self.params, "buffers": self.buffers}, {})
+        save(file_path("path", path), {"params": self.params, "buffers": self.buffers}, {})
 
     def sheet(self) -> Sheet:
         """A line for each epoch, those of earlier runs too, and how fast this run was."""

@@ -16,8 +16,9 @@ from paramcount.backend.train.checkpoint import load, replaceable, restore, save
 from paramcount.backend.train.result import Epoch
 from paramcount.backend.train.step import State
 from paramcount.errors import ArgumentError, needs, printable, quote
-from paramcount.graph.network import Network
+from paramcount.graph.network import Network, require_network
 from paramcount.graph.tree import Graph
+from paramcount.layers.fields import file_path
 
 
 def first_values(graph: Graph, init: Any, seed: int) -> tuple[Tensors, Tensors]:
@@ -64,7 +65,7 @@ def check_writable(checkpoint: Any) -> None:
     with needs("a checkpoint"):
         import safetensors  # noqa: F401
     if not isinstance(checkpoint, (str, os.PathLike)):
-        raise ArgumentError(f"`checkpoint` must be a path, not {quote(repr(checkpoint))}", argument="checkpoint")
+        raise ArgumentError(f"`checkpoint` must be a path, not {quote(checkpoint, repr)}", argument="checkpoint")
     try:
         TemporaryFile(dir=replaceable(checkpoint).parent).close()  # in the folder where it will be written
     except (OSError, ValueError) as error:  # ValueError: a null character
@@ -93,7 +94,8 @@ def load_checkpoint(path: str | os.PathLike[str], network: Network) -> tuple[Ten
     >>> bool((params["dense0"]["weight"] == network.init(seed=5)[0]["dense0"]["weight"]).all())
     True
     """
-    arrays, _ = load(path)
+    require_network(network)
+    arrays, _ = load(file_path("path", path))
     params, buffers = initialize(network.graph())
     found = restore(arrays, {"params": params, "buffers": buffers})
     return found["params"], found["buffers"]
@@ -134,8 +136,8 @@ def resumed(checkpoint: Any, graph: Graph, state: State, seed: int, optimizer: s
 
 def epoch_of(number: Any, loss: Any, train: Any, test: Any, seconds: Any, examples: Any) -> Epoch:
     """An epoch from what JSON holds of one; raises ValueError or TypeError for anything but numbers."""
-    scores = [None if score is None else float(score) for score in (train, test)]
-    return Epoch(int(number), float(loss), *scores, float(seconds), int(examples))
+    first, second = (None if score is None else float(score) for score in (train, test))
+    return Epoch(int(number), float(loss), first, second, float(seconds), int(examples))
 
 
 def frozen(state: State) -> list[str]:

@@ -12,7 +12,7 @@ import jax
 
 from paramcount.backend.losses.losses import softmax_cross_entropy
 from paramcount.backend.metrics.metrics import accuracy
-from paramcount.backend.run.arrays import check_whole
+from paramcount.backend.run.initialize import seed_of
 from paramcount.backend.train.optimizers import optimizer as optimizer_of
 from paramcount.backend.train.parallel import Devices
 from paramcount.backend.train.progress import Progress
@@ -20,10 +20,11 @@ from paramcount.backend.train.result import Epoch, Training
 from paramcount.backend.train.start import check_unused, check_writable, first_values, keep, resumed
 from paramcount.backend.train.step import Scorer, Step
 from paramcount.backend.train.trainer import Trainer, of_epoch
-from paramcount.cost.count import count
+from paramcount.cost.count import count, patterns
 from paramcount.errors import ArgumentError, CheckError, quote
 from paramcount.graph.freeze import training_graph
-from paramcount.graph.network import Network
+from paramcount.graph.network import Network, require_network
+from paramcount.layers.fields import Flag, argument, whole_argument
 
 
 def train(
@@ -75,13 +76,12 @@ def train(
     >>> result.epochs[-1].train
     1.0
     """
-    check_whole("epochs", epochs, at_least=1)
-    check_whole("staleness", staleness, at_least=0)
+    epochs, staleness = whole_argument("epochs", epochs), whole_argument("staleness", staleness, at_least=0)
+    resume, progress = argument("resume", resume, Flag()), argument("progress", progress, Flag())
+    freeze, seed = patterns(freeze), seed_of(seed)
     if resume and checkpoint is None:
         raise ArgumentError("there is nothing to resume", "name the checkpoint", argument="resume")
-    if not isinstance(network, Network):
-        hint = "give what `load` returns, or a Network of layers on an input"
-        raise ArgumentError(f"{quote(repr(network))} is not a network", hint)
+    require_network(network)
     check_batches("batches", batches, epochs)
     check_functions(loss=loss, metric=metric, transform=transform, on_epoch=on_epoch)
     if metric is None and loss is softmax_cross_entropy:
@@ -143,4 +143,4 @@ def check_functions(**functions: Any) -> None:
     """Raises ArgumentError for arguments that are not callable; all but the loss may be None."""
     for name, function in functions.items():
         if not callable(function) and (function is not None or name == "loss"):
-            raise ArgumentError(f"`{name}` must be a function, not {quote(repr(function))}", argument=name)
+            raise ArgumentError(f"`{name}` must be a function, not {quote(function, repr)}", argument=name)

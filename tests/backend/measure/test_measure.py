@@ -125,12 +125,12 @@ def test_what_turns_out_not_to_fit_is_refused_before_it_runs(monkeypatch):
     ("options", "message"),
     [
         ({"batch": ()}, "there is no batch to measure"),
-        ({"batch": None}, "batch must be a whole number, not `None`"),
-        ({"batch": 1.5}, "batch must be a whole number, not `1.5`"),
+        ({"batch": None}, "batch must be a whole number of at least 1, not `None`"),
+        ({"batch": 1.5}, "batch must be a whole number of at least 1, not `1.5`"),
         ({"batch": 8, "train": True, "optimizer": None}, "unknown optimizer `None`"),
-        ({"batch": 0}, "batch must be at least 1, not 0"),
-        ({"batch": (1, 2.5)}, "batch must be a whole number, not `2.5`"),
-        ({"repeats": 0}, "repeats must be at least 1, not 0"),
+        ({"batch": 0}, "batch must be a whole number of at least 1, not `0`"),
+        ({"batch": (1, 2.5)}, "batch must be a whole number of at least 1, not `2.5`"),
+        ({"repeats": 0}, "repeats must be a whole number of at least 1, not `0`"),
         ({"train": True, "optimizer": "adamw"}, "unknown optimizer `adamw`"),
     ],
 )
