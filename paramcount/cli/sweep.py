@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from paramcount.cli.interrupt import Interruptible
 from paramcount.cli.options import Parser, at_least_one, spec_of
 from paramcount.cli.values import setting
 from paramcount.errors import ArgumentError, quote
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 A variable takes a range that includes both ends (`width=0.35:1.4:0.05`, `depth=2:8`), values separated by commas,
-lists in brackets, or one value or expression for all variants. `depths[2]=4:23` varies one entry of a list,
-`depths[*]=2,3,4` each of them.
+lists in brackets, or one value or expression for all variants. "depths[2]=4:23" varies one entry of a list,
+"depths[*]=2,3,4" each of them.
 
 examples:
   paramcount sweep mobilenet_v2 width=0.35:1.4:0.05 resolution=96,128,160,192,224
@@ -44,6 +45,10 @@ def run(arguments: list[str]) -> int:
     from paramcount.sweeps.table import USUAL, sheet
     from paramcount.sweeps.walk import Walk
 
+    if not options.settings:
+        from paramcount.cli.guesses import values
+
+        raise ArgumentError("a sweep needs a variable and its values", hint=values(options.spec))
     given = dict(map(setting, options.settings))
     space = space_of(spec_of(options), options.variant, given, options.paired, options.random, options.seed)
     selection, known = Selection(options), Walk(space, None).columns
@@ -54,7 +59,7 @@ def run(arguments: list[str]) -> int:
     plot = Plot(options.plot, *axes(options), space.title, bool(options.pareto)) if options.plot else None
     file = RowFile(options.output, columns or known) if options.output else None
     try:
-        with closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts:
+        with Interruptible(), closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts:
             for part in parts:
                 kept = selection.add(part)
                 for each in (file, plot):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from paramcount.errors import ArgumentError, Position, SpecError, quote
+from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
 from paramcount.errors.suggest import nearest, one_of
 from paramcount.graph.network import Network
 from paramcount.language.bindings import Bindings
@@ -118,7 +118,7 @@ def set_by_hand(syntax: SpecSyntax, nodes: dict[str, Node], given: dict[str, Any
         if isinstance(value, str) and not value.strip():
             raise SpecError(f"{quote(name)} is set to nothing", hint=f"write a value, as in `{name}=1`")
         if isinstance(value, str):
-            nodes[name] = read_text(value, f"--set {name}")
+            nodes[name] = read_text(value, name)
         else:
             fixed[name] = list(value) if isinstance(value, tuple) else value
     return fixed
@@ -157,8 +157,19 @@ def no_spec(path: str, word: str) -> ArgumentError:
     guess = nearest(stem, known)
     hint = ("check the path; " if is_path else "") + "`paramcount zoo` shows the shipped specs"
     if guess:
-        hint = f"did you mean {quote(known[guess] + path[len(word) :])}?"
+        hint = f"did you mean {quote(with_variant(known[guess], path[len(word) + 1 :]))}?"
     return ArgumentError(f"there is no spec {quote(path)}" + (": no such file" if is_path else ""), hint=hint)
+
+
+def with_variant(spec: str, variant: str) -> str:
+    """The name of a spec with its variant that is nearest to what was given, or without one if none is near."""
+    file, _ = locate(spec)
+    try:
+        variants = fresh_syntax(read_source(file), shown_path(file)).variants
+    except ParamcountError:  # the file itself says later what is wrong with it
+        return spec
+    found = nearest(variant, variants) or next((each for each in variants if variant and variant in each), None)
+    return f"{spec}:{found}" if found else spec
 
 
 def shipped_specs() -> list[str]:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from contextlib import suppress
 from typing import TextIO
 
 USED = "×·–…█▏▎▍▌▋▊▉"  # beyond ASCII, in tables
@@ -27,13 +28,12 @@ def encoding(stream: TextIO | None = None) -> str:
 
 
 def colour() -> bool:
-    """Whether to use colour: only on a terminal, and not if the user has turned it off."""
-    return (
-        sys.stdout is not None
-        and sys.stdout.isatty()
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM") != "dumb"
-    )
+    """Whether to use colour: NO_COLOR turns it off and FORCE_COLOR on, otherwise only a terminal has it."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def written(text: str, encoding: str) -> str:
@@ -44,6 +44,17 @@ def written(text: str, encoding: str) -> str:
 
 
 def complain(text: str) -> None:
-    """Print to the standard error, which may be closed, or lack Unicode."""
+    """Print to the standard error, which may be closed or full, or lack Unicode."""
     if sys.stderr is not None:
-        print(written(text, encoding(sys.stderr)), file=sys.stderr)
+        with suppress(OSError):
+            print(written(text, encoding(sys.stderr)), file=sys.stderr)
+
+
+def fail(text: str) -> None:
+    """Print an error."""
+    complain(f"error: {text}")
+
+
+def warn(text: str) -> None:
+    """Print a warning."""
+    complain(f"warning: {text}")

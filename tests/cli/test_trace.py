@@ -115,7 +115,7 @@ def test_uncounted_operations(run):
 def test_mistakes(run, arguments, message):
     out, err, code = run(*arguments)
     assert (out, code) == ("", 2)
-    assert err.startswith(message), err
+    assert err.startswith(f"error: {message}"), err
 
 
 def test_arguments():

@@ -117,5 +117,5 @@ def test_json_holds_raw_integers(capsys):
 def test_a_word_that_nothing_has(capsys):
     assert main(["zoo", "rennet"]) == 2
     assert capsys.readouterr().err == (
-        "no shipped spec has `rennet` in its name, variant or reference\nhint: did you mean `resnet`?\n"
+        "error: no shipped spec has `rennet` in its name, variant or reference\nhint: did you mean `resnet`?\n"
     )

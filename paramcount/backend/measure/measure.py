@@ -16,6 +16,7 @@ from paramcount.backend.losses.losses import softmax_cross_entropy
 from paramcount.backend.measure.peak import matmul_peak
 from paramcount.backend.measure.result import Measurement, Measurements
 from paramcount.backend.prove.verify import available
+from paramcount.backend.run.device import check_device
 from paramcount.backend.run.evaluate import batched
 from paramcount.backend.run.initialize import initialize, shapes, split
 from paramcount.backend.run.inputs import input_shapes, random_inputs
@@ -61,6 +62,7 @@ def measure(
         raise ArgumentError("there is no batch to measure", hint="batch=(1, 8, 32)", argument="batch")
     sizes = tuple(how_many("batch", size) for size in sizes)
     repeats = None if repeats is None else how_many("repeats", repeats)
+    check_device()
     predicted = [memory_of(network, batch=size, train=train, optimizer=optimizer).total for size in sizes]
     for size, needed in zip(sizes, predicted, strict=True):
         check_fits(needed, size)

@@ -15,6 +15,7 @@ import jax
 import numpy
 
 from paramcount.backend.prove.verification import Check, Difference, Verification
+from paramcount.backend.run.device import check_device
 from paramcount.backend.run.evaluate import LayerError, evaluate
 from paramcount.backend.run.initialize import Tensors, initialize, shapes, tensors
 from paramcount.backend.run.inputs import input_shapes, random_inputs
@@ -49,6 +50,7 @@ def verify(
     >>> verify(Network([Dense(512, activation="relu"), Dense(10)], input=784)).ok
     True
     """
+    check_device()
     verifier = Verifier(network, seed)
     verification = verifier.verification(abstract)
     return verifier.with_training(verification, freeze) if train else verification

@@ -13,6 +13,7 @@ import jax
 from paramcount.backend.losses.losses import softmax_cross_entropy
 from paramcount.backend.metrics.metrics import accuracy
 from paramcount.backend.run.arrays import check_whole
+from paramcount.backend.run.device import check_device
 from paramcount.backend.train.optimizers import optimizer as optimizer_of
 from paramcount.backend.train.parallel import Devices
 from paramcount.backend.train.progress import Progress
@@ -90,6 +91,7 @@ def train(
         check_batches("test", test, epochs)
         if metric is None:
             raise ArgumentError("`test` cannot be scored", "give a metric along with the loss", argument="metric")
+    check_device()
     flops = count(network, train=True, freeze=freeze).train_flops
     graph = training_graph(network, freeze)
     if loss is softmax_cross_entropy and len(graph.outputs) > 1:
