@@ -56,7 +56,7 @@ def run(arguments: list[str]) -> int:
     for name in columns or []:
         if name not in known:
             raise no_column(name, known)
-    plot = Plot(options.plot, *axes(options), space.title, bool(options.pareto)) if options.plot else None
+    plot = Plot(options.plot, *axes(options), str(space.subject), bool(options.pareto)) if options.plot else None
     file = RowFile(options.output, columns or known) if options.output else None
     try:
         with Interruptible(), closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts:

@@ -70,8 +70,7 @@ def count(
 
         kv_cache = how_many("kv_cache", kv_cache)
         cache = ceil_div(kept(graph, walk.entries, kv_cache, batch) * walk.bits, 8)
-    variant, values = getattr(network, "variant", None), dict(getattr(network, "vars", {}))
-    return Report(network.name, variant, values, totals, walk.entries, batch, dtype, step, attention, kv_cache, cache)
+    return Report(network.subject, totals, walk.entries, batch, dtype, step, attention, kv_cache, cache)
 
 
 def how_many(name: str, value: Any) -> Size:

@@ -11,7 +11,7 @@ from paramcount.cost.report import MACS
 from paramcount.language.load import shipped_networks
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 
-CONVENTION = f"per example; {MACS}; params without buffers"
+CONVENTION = f"one example each; {MACS}; params without buffers"
 
 
 class Shipped(NamedTuple):

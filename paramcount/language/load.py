@@ -9,7 +9,7 @@ from typing import Any
 
 from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
 from paramcount.errors.suggest import nearest, one_of
-from paramcount.graph.network import Network
+from paramcount.graph.network import Network, Subject
 from paramcount.language.bindings import Bindings
 from paramcount.language.items import bind
 from paramcount.language.language import Expectation, SpecSyntax, read_spec
@@ -25,8 +25,9 @@ FOLDERS = (os.path.join(PACKAGE, "configs"), os.path.join(os.path.dirname(PACKAG
 class Loaded(Network):
     """A network from a spec, with what the spec says of itself.
 
-    `vars` holds the value of every variable, `overridden` tells whether one was set by hand, `expect` the expected
-    figures with their places, `reference` the model that it stands for, `variants` the names there are.
+    `vars` holds the value of every variable, `given` those set by hand, `overridden` tells whether there are any,
+    `expect` holds the expected figures with their places, `reference` the model that it stands for, `variants` the
+    names there are.
     """
 
     def __init__(self, syntax: SpecSyntax, variant: str | None, given: dict[str, Any]) -> None:
@@ -35,6 +36,7 @@ class Loaded(Network):
         self.vars, used = variable_values(syntax.file, nodes, fixed)
         self.unused = syntax.unused(used | syntax.file.used)
         self.variant = variant
+        self.given = {name: self.vars[name] for name in given}
         self.overridden = bool(given)
         self.source = syntax.source
         self.about = syntax.about
@@ -54,6 +56,10 @@ class Loaded(Network):
             name=syntax.name,
             declared=syntax.declared,
         )
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(self.name, self.variant, self.vars, self.given, self.inputs)
 
     @property
     def warnings(self) -> list[str]:

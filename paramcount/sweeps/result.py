@@ -34,7 +34,7 @@ class Sweep:
         return len(self.valid)
 
     def __repr__(self) -> str:
-        return f"<Sweep {self.name}: {len(self):,} variants by {', '.join(self.variables)}>"
+        return f"<Sweep {self.space.subject}: {len(self):,} variants by {', '.join(self.variables)}>"
 
     def take(self, rows: Any) -> Sweep:
         """Some rows: a mask, or indices in any order."""
@@ -106,7 +106,7 @@ class Sweep:
         """Draw the valid rows by two columns, with their Pareto front, into a .svg, .png or .pdf file."""
         from paramcount.sweeps.plot import Plot
 
-        plot = Plot(path, first, second, self.space.title)
+        plot = Plot(path, first, second, str(self.space.subject))
         plot.append(self)
         plot.draw(len(self), int((~self.valid).sum()), None)
 

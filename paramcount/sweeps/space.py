@@ -23,8 +23,9 @@ class Space:
     """The points of a sweep, in order, cut into windows that are counted one by one.
 
     `axes` holds the values of each variable: a NumPy array of numbers, or of indices into its `choices`, which are
-    words, conditions or lists. `fixed` holds the variables that have one value or are computed from others. A name
-    `depths[2]` is one entry of a list, and `depths[*]` stands for all of them.
+    words, conditions or lists. `fixed` holds the variables that have one value or are computed from others, and
+    `subject` describes the network with these alone. A name `depths[2]` is one entry of a list, and `depths[*]` stands
+    for all of them.
     """
 
     def __init__(
@@ -54,7 +55,8 @@ class Space:
                 raise undeclared(name, list(syntax.variables), None)
             if element is None and one_value(values):
                 self.fixed[name] = values
-        self.base = Loaded(syntax, variant, self.fixed).vars
+        base = Loaded(syntax, variant, self.fixed)
+        self.base, self.subject = base.vars, base.subject._replace(given=dict(self.fixed))
         for name, values in variables.items():
             if name not in self.fixed:
                 for each in self.elements(name):
@@ -73,11 +75,6 @@ class Space:
             self.size *= length
         if self.size > MOST_POINTS:
             raise ArgumentError("the grid has too many points", hint="draw some of them with `random`")
-
-    @property
-    def title(self) -> str:
-        """The name of the spec, with its variant."""
-        return f"{self.syntax.name} {self.variant}" if self.variant else self.syntax.name
 
     def shaped(self, lengths: dict[str, int]) -> tuple[int, ...]:
         if self.random is not None:

@@ -9,6 +9,8 @@ pytest.importorskip("jax")
 from paramcount.backend.measure import measure as measuring
 from paramcount.backend.measure.result import HEADINGS, Measurement, Measurements
 from paramcount.cli.main import main
+from paramcount.graph.network import Subject
+from paramcount.layers.layer import Shape
 from paramcount.render.table import render
 
 
@@ -34,9 +36,8 @@ def test_a_table(run):
     assert [line.split()[0] for line in lines[3:5]] == ["1", "4"]
     assert "417 k" in lines[3] and "1.67 M" in lines[4]  # 416,520 MACs an example
     below = " ".join(lines[6:])
-    assert below.startswith(
-        "cpu, float32, the forward computation; batch = examples at once; time = median of the runs;"
-    )
+    what = "cpu, float32, the forward computation (one example: image 28×28×1)"
+    assert below.startswith(f"{what}; batch = examples at once; time = median of the runs;")
     assert "; share = of 1.00 GFLOP/s, the fastest large matrix product here; predicted = bytes of memory" in below
 
 
@@ -46,7 +47,10 @@ def test_json_of_a_step(run):
     out, err, code = run("mlp", *options)
     assert (err, code) == ("", 0)
     found = json.loads(out)
-    assert list(found) == ["schema", "name", "device", "dtype", "optimizer", "peak", "convention", "rows"]
+    assert list(found) == [
+        *("schema", "name", "variant", "vars", "set"),
+        *("device", "dtype", "optimizer", "peak", "convention", "rows"),
+    ]
     assert (found["schema"], found["optimizer"], found["peak"]) == (1, "adam", 1e9)
     (row,) = found["rows"]
     assert (row["batch"], row["repeats"], row["macs"], row["flops"]) == (2, 2, 2 * 1604608, 4 * 1604608)
@@ -79,7 +83,7 @@ def test_errors(run, arguments, message):
 
 
 ROW = Measurement(8, 0.0123, 0.011, 1.5, 40, 10**6, 2 * 10**6, 10**9, 2**20, 3 * 2**20)
-FOUND = Measurements("Net", (ROW,), "cpu", 10**9, "sgd")
+FOUND = Measurements(Subject("Net", inputs={"input": Shape.of(8)}), (ROW,), "cpu", 10**9, "sgd")
 
 
 def test_units():

@@ -22,7 +22,8 @@ def run(capsys, *arguments):
 def test_rows_in_order(capsys):
     out, err, code = run(capsys, "sweep", "mobilenet_v2", "width=0.5,1.0", "--top", "1", "--columns", "width,params")
     assert (err, code) == ("", 0)
-    assert [line.split() for line in out.splitlines()[:2]] == [["width", "params"], ["0.5", "1,968,680"]]
+    assert out.splitlines()[:2] == ["MobileNet-v2", ""]
+    assert [line.split() for line in out.splitlines()[2:4]] == [["width", "params"], ["0.5", "1,968,680"]]
     assert "2 variants, 2 kept, 1 shown" in out
 
 
@@ -39,7 +40,7 @@ def test_rows_in_order(capsys):
 def test_the_best_rows(capsys, options, widths):
     out, _, code = run(capsys, "sweep", "mobilenet_v2", "width=0.5:1:0.25", *options)
     assert code == 0
-    assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]] == widths
+    assert [line.split()[0] for line in out.split("\n\n")[1].splitlines()[1:]] == widths
 
 
 def test_json_of_the_rows_shown(capsys):
@@ -192,7 +193,7 @@ def test_amounts():
 def test_many_entries_of_lists_leave_the_figures_in_the_table(capsys):
     out, _, code = run(capsys, "sweep", "ofa_mobilenet_v3", "kernels[*]=3,5,7", "--random", "5")
     assert code == 0
-    assert out.splitlines()[0].split()[-3:] == ["params", "macs", "activations"]
+    assert out.splitlines()[2].split()[-3:] == ["params", "macs", "activations"]
 
 
 def test_a_spec_may_be_piped_in(capsys, monkeypatch):
@@ -200,7 +201,7 @@ def test_a_spec_may_be_piped_in(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", StringIO(text))
     out, err, code = run(capsys, "sweep", "-", "n=1,2,3", "--columns", "n,params")
     assert (err, code) == ("", 0)
-    assert [line.split() for line in out.splitlines()[1:4]] == [["1", "5"], ["2", "10"], ["3", "15"]]
+    assert [line.split() for line in out.splitlines()[3:6]] == [["1", "5"], ["2", "10"], ["3", "15"]]
     monkeypatch.setattr("sys.stdin", StringIO(text))
     out, err, code = run(capsys, "solve", "-", "n", "--max-params", "33")
     assert (err, code) == ("", 0)

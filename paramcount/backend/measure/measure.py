@@ -71,7 +71,7 @@ def measure(
         measured(network, size, needed, peak, train, repeats, optimizer, seed)
         for size, needed in zip(sizes, predicted, strict=True)
     )
-    return Measurements(network.name, rows, jax.devices()[0].device_kind, peak, optimizer if train else None)
+    return Measurements(network.subject, rows, jax.devices()[0].device_kind, peak, optimizer if train else None)
 
 
 def measured(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from paramcount.graph.network import Subject
 from paramcount.numbers.units import binary, decimal, duration, grouped
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
@@ -76,7 +77,7 @@ class Measurements(Shown):
     `str()` is a table, `to_dict()` the JSON object.
     """
 
-    name: str
+    subject: Subject
     rows: tuple[Measurement, ...]
     device: str
     peak: float
@@ -91,7 +92,11 @@ class Measurements(Shown):
     @property
     def where(self) -> str:
         what = "the forward computation" if self.optimizer is None else f"a training step with {self.optimizer}"
-        return f"{self.device}, {self.dtype}, {what}"
+        return f"{self.device}, {self.dtype}, {what} ({self.subject.examples()})"
+
+    @property
+    def name(self) -> str:
+        return self.subject.name
 
     @property
     def headings(self) -> list[Heading]:
@@ -101,14 +106,14 @@ class Measurements(Shown):
     def sheet(self) -> Sheet:
         """A line for each batch size, and what the figures mean."""
         rows = [[getattr(row, each.name) for each in HEADINGS] for row in self.rows]
-        return Sheet(self.name, self.headings, rows, (), (self.where,), self.to_dict)
+        return Sheet(str(self.subject), self.headings, rows, (), (self.where,), self.to_dict)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain numbers, seconds and rates as floats."""
         derived = ("examples_per_second", "rate", "share")
         return {
             "schema": SCHEMA,
-            "name": self.name,
+            **self.subject.to_dict(),
             "device": self.device,
             "dtype": self.dtype,
             "optimizer": self.optimizer,

@@ -95,7 +95,7 @@ class Verifier:
             self.compare_xla(traced.jaxpr, lowered)
         seconds = perf_counter() - self.began
         checks, differences = tuple(self.checks), tuple(self.differences)
-        return Verification(self.network.name, checks, differences, abstract, remark, seconds)
+        return Verification(self.network.subject, checks, differences, abstract, remark, seconds)
 
     def with_training(self, verification: Verification, freeze: Sequence[str]) -> Verification:
         """The verification with the MACs of a training step added."""

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from paramcount.errors import printable
+from paramcount.graph.network import Subject
 from paramcount.numbers.units import decimal
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
@@ -71,7 +72,7 @@ class Training(Shown):
     product in FLOP/s, if it was measured. The first `resumed` epochs belong to earlier runs. `str()` is a summary.
     """
 
-    name: str
+    subject: Subject
     params: Mapping[str, Mapping[str, Any]]
     buffers: Mapping[str, Mapping[str, Any]]
     epochs: tuple[Epoch, ...]
@@ -79,6 +80,10 @@ class Training(Shown):
     resumed: int = 0
     peak: float | None = None
     reduction: Reduction | None = None
+
+    @property
+    def name(self) -> str:
+        return self.subject.name
 
     @property
     def rate(self) -> float | None:
@@ -95,14 +100,14 @@ class Training(Shown):
     def sheet(self) -> Sheet:
         """A line for each epoch, those of earlier runs too, and how fast this run was."""
         rows = [[getattr(epoch, each.name) for each in HEADINGS] for epoch in self.epochs]
-        return Sheet(self.name, HEADINGS, rows, (), str(self).splitlines(), self.to_dict)
+        return Sheet(str(self.subject), HEADINGS, rows, (), str(self).splitlines(), self.to_dict)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain numbers, ready for JSON, without the tensors."""
         reduction = self.reduction
         return {
             "schema": SCHEMA,
-            "name": self.name,
+            **self.subject.to_dict(),
             "flops": self.flops,
             "rate": self.rate,
             "peak": self.peak,
@@ -112,7 +117,8 @@ class Training(Shown):
         }
 
     def __str__(self) -> str:
-        lines = [f"{printable(self.name)}: {self.flops:,} FLOPs per example in a training step"]
+        title, example = printable(str(self.subject)), self.subject.examples()
+        lines = [f"{title}: {self.flops:,} FLOPs per example in a training step; {example}"]
         if self.rate:
             share = f", {self.rate / self.peak:.0%} of a large matrix product's {flops(self.peak)}" if self.peak else ""
             lines.append(f"fastest epoch: {flops(self.rate)}{share}")

@@ -128,7 +128,7 @@ def train(
             on_epoch(done[-1])
     state = trainer.state
     reduction = trainer.reduction()
-    return Training(network.name, state.all_params, state.buffers, done, flops, before, reduction=reduction)
+    return Training(network.subject, state.all_params, state.buffers, done, flops, before, reduction=reduction)
 
 
 def check_batches(name: str, batches: Any, epochs: int) -> None:
