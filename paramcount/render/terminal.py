@@ -43,6 +43,13 @@ def written(text: str, encoding: str) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
+def progress(text: str = "") -> None:
+    """Show a line that the next one replaces, on the standard error if that is a terminal."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        with suppress(OSError):
+            print(f"\r\x1b[K{written(text, encoding(sys.stderr))}", end="", file=sys.stderr, flush=True)
+
+
 def complain(text: str) -> None:
     """Print to the standard error, which may be closed or full, or lack Unicode."""
     if sys.stderr is not None:

@@ -1,6 +1,7 @@
 """`paramcount measure`: what it prints, and its errors. Times are not looked at."""
 
 import json
+import re
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_json_of_a_step(run):
     found = json.loads(out)
     assert list(found) == [
         *("schema", "name", "variant", "vars", "set"),
-        *("device", "dtype", "optimizer", "peak", "convention", "rows"),
+        *("device", "dtype", "optimizer", "peak", "convention", "remark", "rows"),
     ]
     assert (found["schema"], found["optimizer"], found["peak"]) == (1, "adam", 1e9)
     (row,) = found["rows"]
@@ -92,6 +93,41 @@ def test_units():
     assert line.split() == cells.split()
 
 
+def test_figures_below_one_keep_their_digits():
+    slow = Measurement(1, 2.2727, 2.2, 2.3, 5, 100, 200, 10**6, 2**20, 2**20)
+    found = Measurements(Subject("Net", inputs={"input": Shape.of(8)}), (slow,), "cpu", 10**6)
+    line = render(found.sheet(), width=200, encoding="utf-8").splitlines()[3]
+    # 1 / 2.2727 examples, 200 / 2.2727 = 88.0 FLOPs a second, 0.0088% of a million
+    assert line.split() == [
+        "1",
+        "2.27",
+        "s",
+        "2.20",
+        "s",
+        "–",
+        "2.30",
+        "s",
+        "5",
+        "0.44",
+        "100",
+        "88",
+        "0.0088%",
+        "1.00",
+        "MiB",
+        "1.00",
+        "MiB",
+    ]
+
+
+def test_a_share_above_all_gets_a_remark():
+    fast = ROW._replace(peak=ROW.flops / ROW.seconds / 1.96)
+    found = Measurements(Subject("Net", inputs={"input": Shape.of(8)}), (fast,), "cpu", fast.peak)
+    text = str(found)
+    assert "196.0%" in text and "a share above 100%: the machine was busy" in text
+    assert found.to_dict()["remark"].startswith("a share above 100%")
+    assert FOUND.remark == "" and "above 100%" not in str(FOUND)
+
+
 @pytest.mark.parametrize("width", [200, 95, 60])
 def test_every_column_that_is_shown_is_explained(width):
     lines = render(FOUND.sheet(), width=width, encoding="utf-8").splitlines()
@@ -105,6 +141,17 @@ def test_help_explains_every_column(run):
     lines = [each.split(maxsplit=1) for each in out.split("columns:\n")[1].split("\n\n")[0].splitlines()]
     assert code == 0 and [name for name, _ in lines] == [each.title for each in HEADINGS]
     assert ["share", "of the FLOP/s of the fastest large matrix product here"] in lines
+
+
+def test_progress_on_a_terminal(run, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    _, err, code = run("lenet", "--batch", "1,4", "--repeats", "1")
+    said = [line.strip() for line in re.split(r"\r\x1b\[K", err)]
+    assert code == 0 and [re.sub(r"[\d.]+ (µs|ms|s)", "TIME", line) for line in said] == [
+        *("", "measuring matrix products"),
+        *("batch 1: compiling", "batch 1: running", "batch 1: TIME"),
+        *("batch 4: compiling", "batch 4: running", "batch 4: TIME", ""),
+    ]
 
 
 def test_stopped_by_hand(run, monkeypatch):

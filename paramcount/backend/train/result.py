@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, NamedTuple
 
+from paramcount.backend.measure.result import UNLIKELY
 from paramcount.errors import printable
 from paramcount.graph.network import Subject
-from paramcount.numbers.units import decimal
+from paramcount.numbers.units import portion, rate
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 
@@ -30,8 +31,11 @@ class Epoch(NamedTuple):
     def __str__(self) -> str:
         named = (("train", self.train), ("test", self.test))
         scores = [f"{name} {score:.4f}" for name, score in named if score is not None]
-        rate = f"{self.examples / self.seconds:,.0f} examples/s" if self.seconds else ""
-        return "  ".join([f"epoch {self.number}", f"loss {self.loss:.4f}", *scores, f"{self.seconds:.2f} s", rate])
+        parts = [f"epoch {self.number}", f"loss {self.loss:.4f}", *scores, f"{self.seconds:.2f} s"]
+        if self.seconds:
+            each = self.examples / self.seconds
+            parts.append(f"{each:,.0f} examples/s" if each >= 100 else f"{each:.3g} examples/s")
+        return "  ".join(parts)
 
 
 class Reduction(NamedTuple):
@@ -120,8 +124,11 @@ class Training(Shown):
         title, example = printable(str(self.subject)), self.subject.examples()
         lines = [f"{title}: {self.flops:,} FLOPs per example in a training step; {example}"]
         if self.rate:
-            share = f", {self.rate / self.peak:.0%} of a large matrix product's {flops(self.peak)}" if self.peak else ""
-            lines.append(f"fastest epoch: {flops(self.rate)}{share}")
+            line = f"fastest epoch: {flops(self.rate)}"
+            if self.peak:
+                line += f", {portion(self.rate / self.peak)} of a large matrix product's {flops(self.peak)}"
+            lines.append(line)
+            lines += [UNLIKELY] if self.peak and self.rate > self.peak else []
         if self.reduction:
             lines.append(str(self.reduction))
         return "\n".join(lines)
@@ -136,5 +143,5 @@ HEADINGS = (
 )
 
 
-def flops(rate: float) -> str:
-    return f"{decimal(round(rate))}FLOP/s"
+def flops(per_second: float) -> str:
+    return f"{rate(per_second)}FLOP/s"
