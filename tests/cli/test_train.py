@@ -132,9 +132,8 @@ def test_it_trains_and_says_how_well_and_how_fast(train):
     # 2 · (16·8 + 8·3) MACs forward, as many for the weights' gradients, and 8·3 for what arrives at the last layer
     flops = 2 * (2 * (16 * 8 + 8 * 3) + 8 * 3)
     assert lines[5] == f"Tiny: {flops} FLOPs per example in a training step; one example: image 4×4×1"
-    assert re.fullmatch(
-        r"fastest epoch: [\d.]+ [kMG]FLOP/s, 0\.\d+% of a large matrix product's 1\.00 TFLOP/s", lines[6]
-    )
+    speed = r"fastest epoch: [\d.]+ [kMG]FLOP/s, 0\.\d+% of a large matrix product's 1\.00 TFLOP/s"
+    assert re.fullmatch(speed, lines[6])
     assert len(lines) == 7
 
 
