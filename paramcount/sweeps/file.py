@@ -10,6 +10,18 @@ from paramcount.errors import ArgumentError, needs, quote
 from paramcount.sweeps.result import Sweep
 
 FORMATS = ("csv", "json", "parquet")
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how a text begins that a spreadsheet reads as a formula
+
+
+def cell(value: Any) -> Any:
+    """A value for CSV; a text that a spreadsheet would read as a formula gets the apostrophe that makes it a text.
+
+    >>> cell("=1+1"), cell(-5), cell("relu"), cell(None)
+    ("'=1+1", -5, 'relu', '')
+    """
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULAS) else value
+    return "" if value is None else value
 
 
 class RowFile:
@@ -45,7 +57,7 @@ class RowFile:
             rows = writer(self.stream, lineterminator="\n")
             if not self.started:
                 rows.writerow([*self.columns, "error"])
-            rows.writerows([["" if value is None else value for value in row] for row in self.rows(part)])
+            rows.writerows([list(map(cell, row)) for row in self.rows(part)])
         else:
             from json import dumps
 

@@ -213,3 +213,16 @@ def test_plugins_are_loaded(capsys):
     assert code == 2 and "there is no file `no_such_file.py`" in err
     _, err, code = run(capsys, "solve", "mobilenet_v2", "width", "--max-macs", "1G", "--plugin", "no_such_file.py")
     assert code == 2 and "there is no file `no_such_file.py`" in err
+
+
+def test_a_text_in_csv_is_not_a_formula(capsys, tmp_path):
+    """Neither a word, nor a reason that begins with the name of a file; numbers stay numbers."""
+    spec, path = tmp_path / "=x.yaml", tmp_path / "rows.csv"
+    spec.write_text("{input: {features: 4}, vars: {n: 1, w: relu}, layers: [dense: {out: 8 // n, activation: w}]}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        assert run(capsys, "sweep", "=x.yaml", "n=-1,2,16", "w=-elu,relu", "--output", str(path))[2] == 0
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert [row["n"] for row in rows] == ["-1", "-1", "2", "2", "16", "16"]
+    assert [row["w"] for row in rows[:2]] == ["'-elu", "relu"]
+    assert rows[1]["error"].startswith("'=x.yaml:1:") and rows[3]["error"] == ""

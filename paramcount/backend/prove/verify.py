@@ -270,4 +270,4 @@ def available(most: int = LARGEST) -> int:
     try:
         return min(most, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
     except (AttributeError, ValueError, OSError):  # this system does not say
-        return LARGEST
+        return most
