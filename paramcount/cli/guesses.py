@@ -24,7 +24,6 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("--precision", "--half", "--fp16", "--float16"): ("--dtype float16",),
     ("--bf16", "--bfloat16"): ("--dtype bfloat16",),
     ("--learning-rate", "--rate"): ("--lr 0.01",),
-    ("--adam",): ("--optimizer adam",),
     ("--limit", "--head", "-n"): ("--top 5", "--sort macs"),
     ("--color", "--colour"): ("FORCE_COLOR=1",),
     ("--no-color", "--no-colour", "--plain"): ("NO_COLOR=1",),

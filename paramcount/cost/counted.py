@@ -130,7 +130,9 @@ class Counted(Figured, Shown):
         {'dense': (25450, 2), 'relu': (0, 1)}
         """
         if key not in KEYS:
-            raise ArgumentError(f"rows cannot be summed by {quote(key)}", hint='by("kind") or by("setting")')
+            from paramcount.errors.suggest import one_of
+
+            raise ArgumentError(f"rows cannot be summed by {quote(key)}", hint=one_of(key, KEYS))
         found: dict[str, list[Row]] = {}
         for row in self.rows:
             if row.leaf:

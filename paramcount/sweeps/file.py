@@ -20,7 +20,8 @@ def cell(value: Any) -> Any:
     ("'=1+1", -5, 'relu', '')
     """
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULAS) else value
+        number = value[1:].replace(".", "", 1).isdigit()
+        return f"'{value}" if value.startswith(FORMULAS) and not number else value
     return "" if value is None else value
 
 

@@ -111,7 +111,7 @@ class Space:
             raise ArgumentError(f"{quote(name)} has no values", hint=f"e.g. {name}=[0.5, 1.0]")
         array = numpy.asarray(values) if all_numbers(values) else None
         if array is not None and isinstance(self.base.get(name), list):
-            hint = f"give lists, [[...], [...]], or values of its entries: {name}[0], {name}[*]"
+            hint = f"give lists, [[...], [...]], or values of its entries: '{name}[0]', '{name}[*]'"
             raise ArgumentError(f"{quote(name)} is a list", hint=hint)
         if array is None or array.dtype.kind not in "iuf":
             self.choices[name] = [each.item() if hasattr(each, "item") else each for each in values]
