@@ -14,8 +14,9 @@ USAGE = """\
 paramcount SPEC[:VARIANT] [options]
        paramcount COMMAND --help"""
 DESCRIPTION = "Count what a network costs: parameters, multiply-accumulates, FLOPs, activations, bytes."
-EXAMPLES = """\
-SPEC is the name of a shipped spec, a file, or - for standard input.
+NOTES = """\
+SPEC is the name of a shipped spec, a file, or - for standard input. A count may have a suffix: 32k, 1.5M. NO_COLOR=1
+and FORCE_COLOR=1 in the environment turn colour off and on.
 
 examples:
   paramcount mobilenet_v2                      a shipped spec
@@ -24,13 +25,9 @@ examples:
   paramcount resnet --columns layer,params,flops --sort flops
   paramcount resnet --format json              everything, as raw integers
   paramcount resnet --train --optimizer adam   what a training step costs
+  paramcount llama --batch 8 --kv-cache 32k    the bytes of a KV cache too
   paramcount verify mobilenet_v2               build it in JAX and compare
   paramcount measure mobilenet_v2 --batch 1,8  time it on this machine
-  paramcount trace --help                      count a JAX function
-  paramcount train --help                      train a network on a data set
-  paramcount zoo                               every shipped spec and what it costs
-  paramcount sweep --help                      count many variants at once
-  paramcount solve --help                      find the largest network within a budget
 """
 SETTINGS = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")  # of `count`
 
@@ -80,9 +77,12 @@ def ended(failure: CheckError | None) -> int:
 
 def parser() -> Parser:
     from paramcount import __version__
+    from paramcount.cli.main import COMMANDS
     from paramcount.cost.count import ATTENTION
 
-    parser = Parser(prog="paramcount", usage=USAGE, description=DESCRIPTION, epilog=EXAMPLES)
+    commands = "\n".join(f"  {name:8}  {what}" for name, what in COMMANDS.items())
+    epilog = f"commands:\n{commands}\n\n{NOTES}"
+    parser = Parser(prog="paramcount", usage=USAGE, description=DESCRIPTION, epilog=epilog)
     add = parser.add_argument
     parser.shared("spec", "--variant", "--set")
     add("--train", action="store_true", help="count a training step: forward, backward, loss, optimizer")

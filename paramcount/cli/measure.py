@@ -32,6 +32,7 @@ def run(arguments: list[str]) -> int:
         repeats=options.repeats,
         optimizer=options.optimizer or "sgd",
         seed=options.seed,
+        progress=True,
     )
     print(rendered(found.sheet(), options.format))
     return 0

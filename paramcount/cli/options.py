@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.render.sheet import FORMATS
-from paramcount.render.terminal import complain
+from paramcount.render.terminal import warn
 
 if TYPE_CHECKING:
     from paramcount.language.language import SpecSyntax
@@ -52,17 +53,44 @@ class Parser(argparse.ArgumentParser):
                 seen.add(action)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        options, left = self.parse_known_intermixed_args(arguments)
+        try:
+            options, left = self.parse_known_intermixed_args(arguments)
+        except ArgumentError:  # where an argument is missing, an option that does not exist may stand in its place
+            left = [each for each in arguments if re.match("--?[A-Za-z]", each)]
+            if not left or left[0].partition("=")[0] in self._option_string_actions:
+                raise
+            raise self.left_over(left, "") from None
         self.refuse_twice(arguments)
-        if not left:
-            return options
+        if left:
+            raise self.left_over(left, getattr(options, "spec", ""))
+        return options
+
+    def left_over(self, words: Sequence[str], spec: str) -> ArgumentError:
+        """The error for words that the command does not take."""
+        from paramcount.cli import guesses
         from paramcount.errors import suggest
 
-        word = left[0].split("=")[0]
+        word, _, value = words[0].partition("=")
         if not word.startswith("-"):
-            raise ArgumentError(f"{self.rule}; {quote(left[0])} is left over", hint=self.help_hint)
-        known = [option for action in self._actions for option in action.option_strings]
-        raise suggest.unknown("option", word, known, self.help_hint)
+            return ArgumentError(f"{self.rule}; {quote(words[0])} is left over", hint=self.help_hint)
+        known = list(self._option_string_actions)
+        meant = guesses.option(word, known, spec or "mlp")
+        if meant is None and "--set" in known:
+            meant = guesses.variable(word, value or next(iter(words[1:2]), ""), spec)
+        if meant is not None:
+            return ArgumentError(f"unknown option {quote(word)}", hint=f"write `{meant}`")
+        return suggest.unknown("option", word, known, self.help_hint)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            from paramcount.errors.suggest import unknown
+
+            raise unknown(f"value of `{action.option_strings[0]}`:", value, action.choices)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print the help; that it cannot be written is an error, which argparse would not report."""
+        if file is not None:
+            file.write(message)
 
 
 def given_once(name: str, known: Container[str]) -> str:
@@ -77,9 +105,13 @@ def listed(words: Sequence[str]) -> str:
 
 
 def at_least_one(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text)):
+    """A count, which may have a suffix: `128`, `32k`, `1.5M`."""
+    from paramcount.cli.values import whole
+
+    number = whole(text)
+    if not number:
         raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 1")
-    return int(text)
+    return number
 
 
 def at_least_zero(text: str) -> int:
@@ -89,7 +121,12 @@ def at_least_zero(text: str) -> int:
 
 
 def levels(text: str) -> int:
-    return sys.maxsize if text == "all" else at_least_one(text)
+    if text == "all":
+        return sys.maxsize
+    try:
+        return at_least_one(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, nor `all`") from None
 
 
 def names(text: str) -> list[str]:
@@ -138,7 +175,7 @@ def load_spec(options: argparse.Namespace) -> Any:
     else:
         network = load(options.spec, options.variant, vars=settings)
     for warning in network.warnings:
-        complain(warning)
+        warn(warning)
     return network
 
 

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from paramcount.cli.interrupt import Interruptible
 from paramcount.cli.options import Parser, at_least_one, at_least_zero, spec_of
 from paramcount.cli.values import settings
 from paramcount.errors import ArgumentError, quote
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 A variable takes a range that includes both ends (`width=0.35:1.4:0.05`, `depth=2:8`), values separated by commas,
-lists in brackets, or one value or expression for all variants. `depths[2]=4:23` varies one entry of a list,
-`depths[*]=2,3,4` each of them.
+lists in brackets, or one value or expression for all variants. "depths[2]=4:23" varies one entry of a list,
+"depths[*]=2,3,4" each of them.
 
 examples:
   paramcount sweep mobilenet_v2 width=0.35:1.4:0.05 resolution=96,128,160,192,224
@@ -46,6 +47,10 @@ def run(arguments: list[str]) -> int:
     from paramcount.sweeps.table import USUAL, sheet
     from paramcount.sweeps.walk import Walk
 
+    if not options.settings:
+        from paramcount.cli.guesses import values
+
+        raise ArgumentError("a sweep needs a variable and its values", hint=values(options.spec))
     given = settings(options.settings)
     space = space_of(spec_of(options), options.variant, given, options.paired, options.random, options.seed)
     selection, known = Selection(options), Walk(space, None).columns
@@ -53,19 +58,19 @@ def run(arguments: list[str]) -> int:
     for name in columns or []:
         if name not in known:
             raise no_column(name, known)
-    plot = Plot(options.plot, *axes(options), space.title, bool(options.pareto)) if options.plot else None
-    with (
-        stopped_in_order(),
-        RowFile(options.output, columns or known) if options.output else nullcontext() as file,
-        closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts,
-    ):
-        for part in parts:
-            kept = selection.add(part)
-            for each in (file, plot):
-                if each is not None:
-                    each.append(kept)
-    if plot is not None:
-        plot.draw(selection.points, selection.invalid, options.where)
+    plot = Plot(options.plot, *axes(options), str(space.subject), bool(options.pareto)) if options.plot else None
+    with Interruptible(), stopped_in_order():
+        with (
+            RowFile(options.output, columns or known) if options.output else nullcontext() as file,
+            closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts,
+        ):
+            for part in parts:
+                kept = selection.add(part)
+                for each in (file, plot):
+                    if each is not None:
+                        each.append(kept)
+        if plot is not None:
+            plot.draw(selection.points, selection.invalid, options.where)
     rows = selection.rows()
     shown = columns or [*rows.variables, *(name for name in used(options, USUAL) if name in known)]
     table = sheet(rows, list(dict.fromkeys(shown)), selection.tried, chosen=columns is not None)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from paramcount.cli.options import REPEATABLE, Parser, check_format
 from paramcount.errors import needs
+from paramcount.graph.network import Subject
 from paramcount.render.shown import rendered
 
 USAGE = 'paramcount trace MODULE:FUNCTION --args "TYPE[SIZES]" ... [options]'
@@ -22,6 +25,7 @@ def run(arguments: list[str]) -> int:
     with needs("trace"):
         from paramcount.backend.trace.described import traced
     report = traced(options.function, options.args, options.trips, not options.no_strict)
+    report = replace(report, subject=Subject(f"{options.function}({', '.join(options.args)})"))
     print(rendered(report.sheet(options.depth, options.columns, options.sort), options.format))
     return 0
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+from paramcount.cli.interrupt import STOPPED, Interruptible
 from paramcount.cli.options import Parser, at_least_one, load_spec
 from paramcount.errors import ArgumentError, ParamcountError, needs, quote
 from paramcount.render import terminal
 from paramcount.render.shown import rendered
-from paramcount.render.terminal import complain
+from paramcount.render.terminal import complain, warn
 
 USAGE = "paramcount train SPEC[:VARIANT] --data PATH [options]"
 EXAMPLES = """\
@@ -36,6 +37,7 @@ def run(arguments: list[str]) -> int:
         import jax
 
         from paramcount.backend.data.data import Batches, read_data
+        from paramcount.backend.run.device import check_device
         from paramcount.backend.train.processes import join
         from paramcount.backend.train.train import train
     if len(network.inputs) > 1:
@@ -47,6 +49,7 @@ def run(arguments: list[str]) -> int:
         if options.process == 0 and options.processes > 1:
             complain(f"waiting for {options.processes - 1} more at {quote(options.coordinator)}")
         join(options.coordinator, options.processes, options.process)
+    check_device()
     first = jax.process_index() == 0
     fresh: list[Any] = []  # the epochs of this run
 
@@ -60,28 +63,29 @@ def run(arguments: list[str]) -> int:
         from paramcount.backend.data.loader import torch_batches as batches
     settings = {"shuffle": not options.no_shuffle, "seed": options.seed, "drop_last": options.drop_last}
     try:
-        result = train(
-            network,
-            batches(data.train.x, data.train.y, options.batch, **settings),
-            test=None if data.test is None else batches(data.test.x, data.test.y, options.batch, shuffle=False),
-            epochs=options.epochs,
-            optimizer=options.optimizer,
-            learning_rate=options.lr,
-            transform=transform,
-            freeze=options.freeze,
-            seed=options.seed,
-            devices=options.devices,
-            staleness=options.staleness,
-            checkpoint=options.checkpoint,
-            resume=options.resume,
-            on_epoch=report,
-            progress=first,
-        )
+        with Interruptible():
+            result = train(
+                network,
+                batches(data.train.x, data.train.y, options.batch, **settings),
+                test=None if data.test is None else batches(data.test.x, data.test.y, options.batch, shuffle=False),
+                epochs=options.epochs,
+                optimizer=options.optimizer,
+                learning_rate=options.lr,
+                transform=transform,
+                freeze=options.freeze,
+                seed=options.seed,
+                devices=options.devices,
+                staleness=options.staleness,
+                checkpoint=options.checkpoint,
+                resume=options.resume,
+                on_epoch=report,
+                progress=first,
+            )
     except KeyboardInterrupt:
         held = options.checkpoint and (fresh or options.resume)
         kept = f"; {quote(options.checkpoint)} holds the last whole epoch, `--resume` continues" if held else ""
         complain(f"stopped{kept}")
-        return 130
+        return STOPPED
     except jax.errors.JaxRuntimeError as error:
         if not several:
             raise
@@ -92,7 +96,7 @@ def run(arguments: list[str]) -> int:
     if not fresh:
         done = len(result.epochs)
         hint = f"hint: `--epochs {done + 1}` trains one more"
-        complain(f"{quote(options.checkpoint)} holds {done} epochs already\n{hint}")
+        warn(f"{quote(options.checkpoint)} holds {done} epochs already\n{hint}")
     elif options.devices == 1:
         from paramcount.backend.measure.peak import matmul_peak
 

@@ -108,6 +108,20 @@ def scalar(values: Any) -> Any:
     return values
 
 
+def whole(text: str) -> int | None:
+    """A count: 128, 32k, 1.5M; None for anything else.
+
+    >>> whole("32k"), whole("1.5M"), whole("1.5"), whole("-1")
+    (32000, 1500000, None, None)
+    """
+    match = re.fullmatch(r"([0-9]{1,18})(?:\.([0-9]{1,18}))?([A-Za-z]?)", text.strip())
+    if match is None or match[3] not in DECIMAL:
+        return None
+    fraction = match[2] or ""
+    number, rest = divmod(int(match[1] + fraction) * UNITS[match[3]], 10 ** len(fraction))
+    return None if rest else number
+
+
 def amount(text: str) -> int | float:
     """A budget: 300M, 5e9, 14MiB."""
     match = re.fullmatch(r"\s*([\d.,]+(?:[eE]\d+)?)\s*([A-Za-z]*)\s*", text)

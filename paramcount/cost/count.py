@@ -74,10 +74,8 @@ def count(
         from paramcount.cost.kv_cache import kept
 
         cache = ceil_div(kept(graph, walk.entries, kv_cache, batch) * walk.bits, 8)
-    variant, values = getattr(network, "variant", None), dict(getattr(network, "vars", {}))
-    what = network.name, variant, values
     warnings = network.warnings_of(graph)
-    return Report(*what, totals, walk.entries, batch, dtype, step, attention, kv_cache, cache, warnings)
+    return Report(network.subject, totals, walk.entries, batch, dtype, step, attention, kv_cache, cache, warnings)
 
 
 def how_many(name: str, value: Any) -> Size:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paramcount.cost.figures import Figured, Figures, Phases, Row, TrainingFigures
 from paramcount.errors import ArgumentError, quote
+from paramcount.graph.network import Subject
 from paramcount.layers.fields import Text, argument, texts, whole_argument
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.render.shown import Shown
@@ -24,9 +25,7 @@ class Counted(Figured, Shown):
     an ArgumentError that says why. `str()` is the table, `to_dict()` the JSON object.
     """
 
-    name: str
-    variant: str | None
-    vars: dict[str, Any]
+    subject: Subject
     totals: Figures
     rows: Sequence[Row]
 
@@ -37,7 +36,7 @@ class Counted(Figured, Shown):
 
     @property
     def basis(self) -> str:
-        """What the figures are of: `per example`, `batch of 8`, `as traced`."""
+        """What the figures are of: `one example: 128 tokens`, `8 examples of 128 tokens`, `as traced`."""
         raise NotImplementedError
 
     @property
@@ -71,7 +70,20 @@ class Counted(Figured, Shown):
 
     @property
     def title(self) -> str:
-        return f"{self.name}:{self.variant}" if self.variant else self.name
+        return str(self.subject)
+
+    @property
+    def name(self) -> str:
+        return self.subject.name
+
+    @property
+    def variant(self) -> str | None:
+        return self.subject.variant
+
+    @property
+    def vars(self) -> Mapping[str, Any]:
+        """The value of every variable."""
+        return self.subject.vars
 
     @property
     def figures(self) -> Figures:
@@ -120,7 +132,9 @@ class Counted(Figured, Shown):
         {'dense': (25450, 2), 'relu': (0, 1)}
         """
         if not isinstance(key, str) or key not in KEYS:
-            raise ArgumentError(f"rows cannot be summed by {quote(key)}", hint='by("kind") or by("setting")')
+            from paramcount.errors.suggest import one_of
+
+            raise ArgumentError(f"rows cannot be summed by {quote(key)}", hint=one_of(key, KEYS))
         found: dict[str, list[Row]] = {}
         for row in self.rows:
             if row.leaf:
@@ -144,9 +158,7 @@ class Counted(Figured, Shown):
         """Everything as raw integers, ready for JSON; shapes are lists without the batch, rows are in pre-order."""
         return {
             "schema": SCHEMA,
-            "name": self.name,
-            "variant": self.variant,
-            "vars": self.vars,
+            **self.subject.to_dict(),
             "convention": self.convention,
             "totals": plain(self),
             "rows": [

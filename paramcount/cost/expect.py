@@ -47,7 +47,7 @@ def compare(network: Any, report: Report) -> str:
             )
             lines.append(f"  the biggest rows: {biggest(report, name)}")
     if lines:
-        summary = f"`expect` of {quote(report.name)} differs from the count"
+        summary = f"`expect` of {quote(report.title)} differs from the count"
         raise CheckError("\n".join([summary, *lines]), position=place)
     return f"expect: equal ({', '.join(expected)})"
 

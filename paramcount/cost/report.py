@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from paramcount.cost.counted import Counted
 from paramcount.cost.figures import FIGURES, Figures, Row, TrainingFigures
 from paramcount.cost.walk import Entry, rows_of
+from paramcount.graph.network import Subject
 from paramcount.numbers.arithmetic import Size
 from paramcount.numbers.units import binary, decimal, grouped
 
 if TYPE_CHECKING:
     from paramcount.cost.step import TrainStep
 
-MACS = "MACs of contractions, padded taps count"
+MACS = "MACs with padded taps"
 USUAL = ("layer", "kind", "setting", "output", "repeat", "params", "weights", "macs", "share", "bar", "note")
 IN_TRAINING = ("layer", "kind", "setting", "output", "repeat", "params", "macs", "backward_macs", "train_macs", "note")
 WITH_REMAT = (*IN_TRAINING[:-2], "recomputed_macs", *IN_TRAINING[-2:])
@@ -32,9 +33,7 @@ class Report(Counted):
     `warnings` say what is odd in the network but not wrong, such as work that reaches no output.
     """
 
-    name: str
-    variant: str | None
-    vars: dict[str, Any]
+    subject: Subject
     totals: Figures
     entries: Sequence[Entry] = field(repr=False)
     batch: Size = 1
@@ -55,7 +54,7 @@ class Report(Counted):
 
     @property
     def basis(self) -> str:
-        return "per example" if type(self.batch) is int and self.batch == 1 else f"batch of {self.batch}"
+        return self.subject.examples(self.batch)
 
     @property
     def convention(self) -> str:

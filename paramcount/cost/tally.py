@@ -6,6 +6,7 @@ from collections import Counter
 
 from paramcount.cost.figures import Figures, Phases, Row
 from paramcount.cost.traced import REST, Trace
+from paramcount.graph.network import Subject
 from paramcount.layers.layer import Shape, Work
 from paramcount.numbers.arithmetic import ceil_div
 
@@ -101,7 +102,7 @@ class Tallies:
             tree.inner[name] = only
         rows = tree.rows((), 0, self.named)
         totals, phases = summed(rows)
-        return Trace(name, totals, tuple(rows), phases, uncounted)
+        return Trace(Subject(name), totals, tuple(rows), phases, uncounted)
 
 
 class Scope:

@@ -9,6 +9,7 @@ from typing import Any
 from paramcount.cost.counted import Counted
 from paramcount.cost.figures import FIGURES, Figures, Phases, Row
 from paramcount.cost.report import MACS, USUAL
+from paramcount.graph.network import Subject
 
 REST = "(rest)"  # the row of what is in a scope but in none of the scopes inside it
 
@@ -21,13 +22,11 @@ class Trace(Counted):
     not be counted, which is in no figure. The `repeat` of a row is how many times loops run it.
     """
 
-    name: str
+    subject: Subject
     totals: Figures
     rows: tuple[Row, ...] = field(repr=False)
     phases: Phases
     uncounted: tuple[str, ...] = ()
-    variant: str | None = None
-    vars: dict[str, Any] = field(default_factory=dict)
 
     @property
     def basis(self) -> str:

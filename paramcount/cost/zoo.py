@@ -12,7 +12,7 @@ from paramcount.language.load import shipped_networks
 from paramcount.layers.fields import Text, argument
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 
-CONVENTION = f"per example; {MACS}; params without buffers"
+CONVENTION = f"one example each; {MACS}; params without buffers"
 
 
 class Shipped(NamedTuple):

@@ -125,17 +125,18 @@ class MissingNameError(MissingPackageError, AttributeError):
     """A name of the package needs an optional package: `hasattr` is false."""
 
 
-EXTRAS = {  # the extra that installs each optional package
+TRAINING = "jax optax safetensors tqdm"
+INSTALL = {  # what `pip install` takes for each optional package that may be missing
     "jax": "jax",
     "jaxlib": "jax",
-    "optax": "train",
-    "safetensors": "train",
-    "tqdm": "train",
-    "pyarrow": "parquet",
-    "matplotlib": "plot",
-    "dask": "dask",
-    "distributed": "dask",
-    "torch": "",
+    "optax": TRAINING,
+    "safetensors": TRAINING,
+    "tqdm": TRAINING,
+    "pyarrow": "pyarrow",
+    "matplotlib": "matplotlib",
+    "dask": "dask distributed",
+    "distributed": "dask distributed",
+    "torch": "torch",
 }
 SPELLED = {"jax": "JAX", "jaxlib": "JAX", "torch": "PyTorch", "dask": "Dask", "distributed": "Dask"}
 
@@ -147,10 +148,9 @@ def needs(what: str, error_type: type[MissingPackageError] = MissingImportError)
         yield
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
-        if missing not in EXTRAS:
+        if missing not in INSTALL:
             raise
-        extra = "train" if what == "train" else EXTRAS[missing]  # which installs everything that training needs
-        install = f'"paramcount[{extra}]"' if extra else missing
+        install = TRAINING if what == "train" else INSTALL[missing]
         message = f"{quote(what)} needs {SPELLED.get(missing, missing)}"
         raise error_type(message, hint=f"pip install {install}") from error
 

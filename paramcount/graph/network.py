@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from paramcount.errors import ArgumentError, Position, SpecError, needs, printable, quote
 from paramcount.graph.builder import Builder
@@ -12,6 +12,49 @@ from paramcount.graph.unused import unused_work
 from paramcount.layers.fields import Flag, Sizes, Text, argument
 from paramcount.layers.layer import LAYOUTS, Item, Shape
 from paramcount.numbers.arithmetic import native
+
+
+class Subject(NamedTuple):
+    """What figures are of: a network by its name, its variant, its variables, and the shapes of one example.
+
+    `given` are the variables that were set by hand. As text it is the title of every output.
+
+    >>> str(Subject("Llama", "tiny", {"T": 128, "d": 64}, {"T": 128}))
+    'Llama:tiny, T=128'
+    """
+
+    name: str
+    variant: str | None = None
+    vars: Mapping[str, Any] = {}
+    given: Mapping[str, Any] = {}
+    inputs: Mapping[str, Shape] = {}
+
+    def __str__(self) -> str:
+        name = f"{self.name}:{self.variant}" if self.variant else self.name
+        return ", ".join([name, *(f"{name}={as_written(value)}" for name, value in self.given.items())])
+
+    def examples(self, number: Any = 1) -> str:
+        """How many examples, and of what.
+
+        >>> Subject("ResNet", inputs={"input": Shape.of(224, 224, 3)}).examples()
+        'one example: image 224×224×3'
+        """
+        shapes = [shape.described for shape in self.inputs.values()]
+        if len(shapes) > 1:
+            shapes = [f"{name} ({shape})" for name, shape in zip(self.inputs, shapes, strict=True)]
+        one = type(number) is int and number == 1
+        return f"one example: {', '.join(shapes)}" if one else f"{number} examples of {', '.join(shapes)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON says of it."""
+        return {"name": self.name, "variant": self.variant, "vars": dict(self.vars), "set": dict(self.given)}
+
+
+def as_written(value: Any) -> str:
+    """A variable's value as a spec has it: `true`, `[2, 2]`."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(as_written, value))}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class Network:
@@ -56,7 +99,12 @@ class Network:
         self.graphs: dict[bool, Graph] = {}
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {printable(self.name)}>"
+        return f"<{type(self).__name__} {printable(str(self.subject))}>"
+
+    @property
+    def subject(self) -> Subject:
+        """What figures of this network are of."""
+        return Subject(self.name, inputs=self.inputs)
 
     @property
     def warnings(self) -> list[str]:

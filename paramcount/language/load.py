@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from paramcount.errors import ArgumentError, Position, SpecError, quote
+from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
 from paramcount.errors.suggest import nearest, one_of
-from paramcount.graph.network import Network
+from paramcount.graph.network import Network, Subject
 from paramcount.graph.tree import Graph
 from paramcount.language.bindings import Bindings
 from paramcount.language.items import bind
@@ -27,8 +27,9 @@ FOLDERS = (os.path.join(PACKAGE, "configs"), os.path.join(os.path.dirname(PACKAG
 class Loaded(Network):
     """A network from a spec, with what the spec says of itself.
 
-    `vars` holds the value of every variable, `overridden` tells whether one was set by hand, `expect` the expected
-    figures with their places, `reference` the model that it stands for, `variants` the names there are.
+    `vars` holds the value of every variable, `given` those set by hand, `overridden` tells whether there are any,
+    `expect` holds the expected figures with their places, `reference` the model that it stands for, `variants` the
+    names there are.
     """
 
     def __init__(self, syntax: SpecSyntax, variant: str | None, given: dict[str, Any]) -> None:
@@ -37,6 +38,7 @@ class Loaded(Network):
         self.vars, used = variable_values(syntax.file, nodes, fixed)
         self.unused = syntax.unused(used | syntax.file.used)
         self.variant = variant
+        self.given = {name: self.vars[name] for name in given}
         self.overridden = bool(given)
         self.source = syntax.source
         self.about = syntax.about
@@ -56,6 +58,10 @@ class Loaded(Network):
             name=syntax.name,
             declared=syntax.declared,
         )
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(self.name, self.variant, self.vars, self.given, self.inputs)
 
     def warnings_of(self, graph: Graph) -> list[str]:
         """What is odd but not wrong in the spec too: variables and blocks that nothing uses."""
@@ -132,7 +138,7 @@ def set_by_hand(syntax: SpecSyntax, nodes: dict[str, Node], given: dict[str, Any
         if isinstance(value, str) and not value.strip():
             raise SpecError(f"{quote(name)} is set to nothing", hint=f"write a value, as in `{name}=1`")
         if isinstance(value, str):
-            nodes[name] = read_text(value, f"--set {name}")
+            nodes[name] = read_text(value, name)
         else:
             fixed[name] = given_value(name, value)
     return fixed
@@ -171,8 +177,19 @@ def no_spec(path: str, word: str) -> ArgumentError:
     guess = nearest(stem, known)
     hint = ("check the path; " if is_path else "") + "`paramcount zoo` shows the shipped specs"
     if guess:
-        hint = f"did you mean {quote(known[guess] + path[len(word) :])}?"
+        hint = f"did you mean {quote(with_variant(known[guess], path[len(word) + 1 :]))}?"
     return ArgumentError(f"there is no spec {quote(path)}" + (": no such file" if is_path else ""), hint=hint)
+
+
+def with_variant(spec: str, variant: str) -> str:
+    """The name of a spec with its variant that is nearest to what was given, or without one if none is near."""
+    file, _ = locate(spec)
+    try:
+        variants = fresh_syntax(read_source(file), shown_path(file)).variants
+    except ParamcountError:  # the file itself says later what is wrong with it
+        return spec
+    found = nearest(variant, variants) or next((each for each in variants if variant and variant in each), None)
+    return f"{spec}:{found}" if found else spec
 
 
 def shipped_specs() -> list[str]:

@@ -75,6 +75,17 @@ class Shape:
         """The same shape with another last axis."""
         return Shape((*self.sizes[:-1], channels), self.layout)
 
+    @property
+    def described(self) -> str:
+        """The sizes with what they are.
+
+        >>> Shape.of(224, 224, 3).described, Shape((128,), "tokens").described
+        ('image 224×224×3', '128 tokens')
+        """
+        if self.layout in ("tokens", "features"):
+            return f"{self} {self.layout}" if self.sizes != (1,) else f"1 {self.layout[:-1]}"
+        return str(self) if self.layout == "plain" else f"{self.layout} {self}"
+
     def __str__(self) -> str:
         return "×".join(map(str, self.sizes)) if self.sizes else "scalar"
 

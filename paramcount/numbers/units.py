@@ -69,6 +69,25 @@ def duration(seconds: float) -> str:
     return f"{digits(seconds / 1e-6)} µs"
 
 
+def rate(per_second: float) -> str:
+    """How many a second, to three digits.
+
+    >>> rate(0.4444), rate(650.2), rate(25_557_032.5)
+    ('0.444', '650', '25.6 M')
+    """
+    whole = round(per_second)
+    return decimal(whole) if whole >= 100 else f"{per_second:.3g}"
+
+
+def portion(share: float) -> str:
+    """A fraction in percent, to two digits at least.
+
+    >>> portion(0.1634), portion(0.00042)
+    ('16.3%', '0.042%')
+    """
+    return f"{share:.1%}" if share >= 0.01 else f"{100 * share:.2g}%"
+
+
 def digits(value: float) -> str:
     """A number to three digits."""
     return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f}"

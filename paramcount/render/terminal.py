@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from contextlib import suppress
 from typing import TextIO
 
 from paramcount.errors import visible
@@ -34,8 +35,12 @@ def interactive() -> bool:
 
 
 def colour() -> bool:
-    """Whether to use colour: only on a terminal, and not if the user has turned it off."""
-    return interactive() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Whether to use colour: NO_COLOR turns it off and FORCE_COLOR on, otherwise only a terminal has it."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return interactive() and os.environ.get("TERM") != "dumb"
 
 
 def written(text: str, encoding: str) -> str:
@@ -45,7 +50,25 @@ def written(text: str, encoding: str) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
+def progress(text: str = "") -> None:
+    """Show a line that the next one replaces, on the standard error if that is a terminal."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        with suppress(OSError):
+            print(f"\r\x1b[K{written(text, encoding(sys.stderr))}", end="", file=sys.stderr, flush=True)
+
+
 def complain(text: str) -> None:
-    """Print to the standard error, which may be closed, or lack Unicode."""
+    """Print to the standard error, which may be closed or full, or lack Unicode."""
     if sys.stderr is not None:
-        print(written("\n".join(map(visible, text.split("\n"))), encoding(sys.stderr)), file=sys.stderr)
+        with suppress(OSError):
+            print(written("\n".join(map(visible, text.split("\n"))), encoding(sys.stderr)), file=sys.stderr)
+
+
+def fail(text: str) -> None:
+    """Print an error."""
+    complain(f"error: {text}")
+
+
+def warn(text: str) -> None:
+    """Print a warning."""
+    complain(f"warning: {text}")

@@ -12,6 +12,19 @@ from paramcount.sweeps.replacement import Replacement, reported
 from paramcount.sweeps.result import Sweep
 
 FORMATS = ("csv", "json", "parquet")
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how a text begins that a spreadsheet reads as a formula
+
+
+def cell(value: Any) -> Any:
+    """A value for CSV; a text that a spreadsheet would read as a formula gets the apostrophe that makes it a text.
+
+    >>> cell("=1+1"), cell(-5), cell("relu"), cell(None)
+    ("'=1+1", -5, 'relu', '')
+    """
+    if isinstance(value, str):
+        number = value[1:].replace(".", "", 1).isdigit()
+        return f"'{value}" if value.startswith(FORMULAS) and not number else value
+    return "" if value is None else value
 
 
 class RowFile:
@@ -67,7 +80,7 @@ class RowFile:
                 rows = writer(self.text, lineterminator="\n")
                 if not self.started:
                     rows.writerow([*self.columns, "error"])
-                rows.writerows([["" if value is None else value for value in row] for row in self.rows(part)])
+                rows.writerows([list(map(cell, row)) for row in self.rows(part)])
             else:
                 from json import dumps
 

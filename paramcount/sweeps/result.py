@@ -35,7 +35,7 @@ class Sweep:
         return len(self.valid)
 
     def __repr__(self) -> str:
-        return f"<Sweep {self.name}: {len(self):,} variants by {', '.join(self.variables)}>"
+        return f"<Sweep {self.space.subject}: {len(self):,} variants by {', '.join(self.variables)}>"
 
     def take(self, rows: Any) -> Sweep:
         """Some rows: a mask, or indices in any order; raises ArgumentError for those that do not exist."""
@@ -130,7 +130,7 @@ class Sweep:
         from paramcount.sweeps.plot import Plot
 
         first, second = argument("first", first, Text()), argument("second", second, Text())
-        plot = Plot(file_path("path", path), first, second, self.space.title)
+        plot = Plot(file_path("path", path), first, second, str(self.space.subject))
         plot.append(self)
         plot.draw(len(self), int((~self.valid).sum()), None)
 

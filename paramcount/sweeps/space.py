@@ -27,8 +27,9 @@ class Space:
     """The points of a sweep, in order, cut into windows that are counted one by one.
 
     `axes` holds the values of each variable: a NumPy array of numbers, or of indices into its `choices`, which are
-    words, conditions or lists. `fixed` holds the variables that have one value or are computed from others. A name
-    `depths[2]` is one entry of a list, and `depths[*]` stands for all of them.
+    words, conditions or lists. `fixed` holds the variables that have one value or are computed from others, and
+    `subject` describes the network with these alone. A name `depths[2]` is one entry of a list, and `depths[*]` stands
+    for all of them.
     """
 
     def __init__(
@@ -57,7 +58,8 @@ class Space:
                 raise undeclared(name, list(syntax.variables), None)
             if element is None and one_value(values):
                 self.fixed[name] = values
-        self.base = Loaded(syntax, variant, self.fixed).vars
+        base = Loaded(syntax, variant, self.fixed)
+        self.base, self.subject = base.vars, base.subject._replace(given=dict(self.fixed))
         for name, values in variables.items():
             if name not in self.fixed:
                 for each in self.elements(name):
@@ -86,11 +88,6 @@ class Space:
                 f"at most {MOST_POINTS:,}: draw some of them with `random` (`--random N`), or give pairs with `paired`"
             )
             raise ArgumentError(f"{self.size:,} points are too many to count", hint=hint)
-
-    @property
-    def title(self) -> str:
-        """The name of the spec, with its variant."""
-        return f"{self.syntax.name} {self.variant}" if self.variant else self.syntax.name
 
     def shaped(self, lengths: dict[str, int]) -> tuple[int, ...]:
         if self.random is not None:
@@ -140,7 +137,7 @@ class Space:
             raise ArgumentError(f"{quote(name)} has more than {MOST_VALUES:,} values", hint="take a larger step")
         array = numpy.asarray(values) if all_numbers(values) and not mixed(values) else None
         if array is not None and isinstance(self.base.get(name), list):
-            hint = f"give lists, [[...], [...]], or values of its entries: {name}[0], {name}[*]"
+            hint = f"give lists, [[...], [...]], or values of its entries: '{name}[0]', '{name}[*]'"
             raise ArgumentError(f"{quote(name)} is a list", hint=hint)
         if array is None or array.dtype.kind not in "iuf":
             self.choices[name] = [native(each) for each in values]

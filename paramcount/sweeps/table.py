@@ -11,7 +11,7 @@ from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.sweeps.result import Sweep
 
 USUAL = ("params", "macs", "activations")
-CONVENTION = f"per example; {MACS}; FLOPs = 2 × MACs; float32"
+CONVENTION = f"one example each; {MACS}; FLOPs = 2 × MACs; float32"
 MOST_REASONS = 3
 
 
@@ -42,8 +42,7 @@ def sheet(found: Sweep, columns: Sequence[str], tried: Tried, chosen: bool = Fal
     def data() -> dict[str, Any]:
         return {
             "schema": SCHEMA,
-            "name": found.name,
-            "variant": found.variant,
+            **found.space.subject.to_dict(),
             "convention": CONVENTION,
             "variants": tried.points,
             "kept": tried.kept,
@@ -51,7 +50,7 @@ def sheet(found: Sweep, columns: Sequence[str], tried: Tried, chosen: bool = Fal
             "rows": [dict(zip(columns, row, strict=True)) for row in rows],
         }
 
-    return Sheet("", headings, rows, (), [*summary(tried, len(found)), CONVENTION], data)
+    return Sheet(str(found.space.subject), headings, rows, (), [*summary(tried, len(found)), CONVENTION], data)
 
 
 def summary(tried: Tried, shown_rows: int) -> list[str]:

@@ -109,7 +109,7 @@ def test_shipped_specs_by_name():
         (["mlp", "--set", "width"], "`--set` takes a name and a value, not `width`"),
         (["mlp", "--set", "path=1"], "there is no variable `path`"),
         (["mlp", "more"], "one spec at a time; `more` is left over"),
-        (["mlp", "--format", "xml"], "argument --format: invalid choice: 'xml'"),
+        (["mlp", "--format", "xml"], "unknown value of `--format`: `xml`\nhint: one of table, json"),
         (["mlpp"], "there is no spec `mlpp`\nhint: did you mean `mlp`?"),
         (["./mlp"], "there is no spec `./mlp`: no such file\nhint: did you mean `mlp`?"),
         (["nothing.yml"], "there is no spec `nothing.yml`: no such file\nhint: check the path; `paramcount zoo`"),
@@ -140,9 +140,9 @@ def test_wrong_input_is_exit_2(arguments, message):
 def test_each_command_names_its_own_help(capsys, command, message):
     hint = f"\nhint: `paramcount {command[0]} --help` lists the options\n"
     assert main([*command, "f32[8]"]) == 2
-    assert capsys.readouterr().err == f"{message}; `f32[8]` is left over{hint}"
+    assert capsys.readouterr().err == f"error: {message}; `f32[8]` is left over{hint}"
     assert main([*command, "--qqqqqqqqqq"]) == 2
-    assert capsys.readouterr().err == f"unknown option `--qqqqqqqqqq`{hint}"
+    assert capsys.readouterr().err == f"error: unknown option `--qqqqqqqqqq`{hint}"
     assert main([command[0], "--help"]) == 0
     assert capsys.readouterr().out.startswith(f"usage: paramcount {command[0]} ")
 
@@ -181,7 +181,7 @@ def test_help_and_version():
 def test_warnings_go_to_stderr(spec):
     out, err, code = run(spec(SMALL.replace("vars: {width: 4}", "vars: {width: 4, unused: 1}")))
     assert code == 0
-    assert "unused" in err and "unused" not in out
+    assert err.startswith("warning: ") and "unused" in err and "unused" not in out
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
@@ -318,7 +318,7 @@ def test_verify_without_jax(tmp_path):
     (tmp_path / "jax.py").write_text("raise ModuleNotFoundError(\"No module named 'jax'\", name='jax')")
     out, err, code = run("verify", "mlp", PYTHONPATH=str(tmp_path))
     assert (out, code) == ("", 2)
-    assert 'pip install "paramcount[jax]"' in err and len(err.splitlines()) == 2
+    assert "pip install jax\n" in err and len(err.splitlines()) == 2
 
 
 def test_a_spec_named_like_the_subcommand(spec, tmp_path):
@@ -354,7 +354,7 @@ def test_a_full_disk(arguments):
     with open("/dev/full", "w") as full:
         command = [sys.executable, "-m", "paramcount", *arguments]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (done.returncode, done.stderr) == (2, "the output cannot be written: No space left on device\n")
+    assert (done.returncode, done.stderr) == (2, "error: the output cannot be written: No space left on device\n")
 
 
 @pytest.mark.parametrize("option, name", [("--output", "a.csv"), ("--plot", "a.pdf")])
@@ -371,7 +371,7 @@ sys.exit(main())
 """
     command = [sys.executable, "-c", source, "sweep", "vit", "depth=1:99", option, name]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, f"`{name}` cannot be written: File too large\n")
+    assert (done.returncode, done.stderr) == (2, f"error: `{name}` cannot be written: File too large\n")
 
 
 def test_a_spec_from_standard_input():
@@ -379,7 +379,7 @@ def test_a_spec_from_standard_input():
     assert (done.stderr, done.returncode) == ("", 0)
     assert done.stdout.splitlines()[-1] == "expect: equal (params, weights, macs)"
     done = subprocess.run([sys.executable, "-m", "paramcount", "-"], input="[]", capture_output=True, text=True)
-    assert done.stderr.startswith("<stdin>:1:1: ") and done.returncode == 2
+    assert done.stderr.startswith("error: <stdin>:1:1: ") and done.returncode == 2
 
 
 def test_all_levels(spec):
@@ -394,11 +394,11 @@ def test_all_levels(spec):
 def test_json_takes_no_options_of_the_table(spec, option):
     out, err, code = run(spec(), "--format", "json", *option)
     assert (out, code) == ("", 2)
-    assert err.startswith(f"`{option[0]}` is for the table, not for json\nhint: ")
+    assert err.startswith(f"error: `{option[0]}` is for the table, not for json\nhint: ")
 
 
 @pytest.mark.parametrize("words", [["-"], ["sweep", "-", "n=1"], ["verify", "-"]])
 def test_a_spec_from_standard_input_that_is_closed(words, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     assert main(words) == 2
-    assert capsys.readouterr().err.startswith("a spec `-` is read from standard input, which is closed\nhint: ")
+    assert capsys.readouterr().err.startswith("error: a spec `-` is read from standard input, which is closed\nhint: ")

@@ -23,7 +23,8 @@ def run(capsys, *arguments):
 def test_rows_in_order(capsys):
     out, err, code = run(capsys, "sweep", "mobilenet_v2", "width=0.5,1.0", "--top", "1", "--columns", "width,params")
     assert (err, code) == ("", 0)
-    assert [line.split() for line in out.splitlines()[:2]] == [["width", "params"], ["0.5", "1,968,680"]]
+    assert out.splitlines()[:2] == ["MobileNet-v2", ""]
+    assert [line.split() for line in out.splitlines()[2:4]] == [["width", "params"], ["0.5", "1,968,680"]]
     assert "2 variants, 2 kept, 1 shown" in out
 
 
@@ -40,7 +41,7 @@ def test_rows_in_order(capsys):
 def test_the_best_rows(capsys, options, widths):
     out, _, code = run(capsys, "sweep", "mobilenet_v2", "width=0.5:1:0.25", *options)
     assert code == 0
-    assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]] == widths
+    assert [line.split()[0] for line in out.split("\n\n")[1].splitlines()[1:]] == widths
 
 
 def test_json_of_the_rows_shown(capsys):
@@ -210,16 +211,20 @@ def test_amounts():
 def test_many_entries_of_lists_leave_the_figures_in_the_table(capsys):
     out, _, code = run(capsys, "sweep", "ofa_mobilenet_v3", "kernels[*]=3,5,7", "--random", "5")
     assert code == 0
-    assert out.splitlines()[0].split()[-3:] == ["params", "macs", "activations"]
+    assert out.splitlines()[2].split()[-3:] == ["params", "macs", "activations"]
+
+
+def piped(text):
+    return TextIOWrapper(BytesIO(text.encode()))
 
 
 def test_a_spec_may_be_piped_in(capsys, monkeypatch):
     text = "{name: Tiny, input: {features: 4}, vars: {n: 1}, layers: [dense: n]}"
-    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+    monkeypatch.setattr("sys.stdin", piped(text))
     out, err, code = run(capsys, "sweep", "-", "n=1,2,3", "--columns", "n,params")
     assert (err, code) == ("", 0)
-    assert [line.split() for line in out.splitlines()[1:4]] == [["1", "5"], ["2", "10"], ["3", "15"]]
-    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+    assert [line.split() for line in out.splitlines()[3:6]] == [["1", "5"], ["2", "10"], ["3", "15"]]
+    monkeypatch.setattr("sys.stdin", piped(text))
     out, err, code = run(capsys, "solve", "-", "n", "--max-params", "33")
     assert (err, code) == ("", 0)
     assert out.splitlines()[-1] == "n = 6: params 30 of at most 33; 7 has 35"
@@ -255,10 +260,10 @@ def test_names_of_specs_are_whole(capsys):
 def test_variables_of_any_name(capsys, monkeypatch):
     text = "{input: {features: 1}, vars: {n: 1, low: 1, step: 1, file: 1}, layers: [dense: n + low + step + file]}"
     for name in ("low", "step", "file"):
-        monkeypatch.setattr("sys.stdin", StringIO(text))
+        monkeypatch.setattr("sys.stdin", piped(text))
         out, _, code = run(capsys, "solve", "-", "n", "--max-params", "100", "--set", f"{name}=11")
         assert code == 0 and out.splitlines()[-1] == "n = 37: params 100 of at most 100; 38 has 102"
-        monkeypatch.setattr("sys.stdin", StringIO(text))
+        monkeypatch.setattr("sys.stdin", piped(text))
         out, _, code = run(capsys, "-", "--set", f"{name}=11")
         assert code == 0 and "28" in out  # 2 (1 + 11 + 1 + 1)
 
@@ -267,3 +272,16 @@ def test_variables_of_any_name(capsys, monkeypatch):
 def test_what_is_given_twice_is_refused(capsys, given):
     out, err, code = run(capsys, "mobilenet_v2", *given)
     assert (out, code) == ("", 2) and "is given twice" in err
+
+
+def test_a_text_in_csv_is_not_a_formula(capsys, tmp_path):
+    """Neither a word, nor a reason that begins with the name of a file; numbers stay numbers."""
+    spec, path = tmp_path / "=x.yaml", tmp_path / "rows.csv"
+    spec.write_text("{input: {features: 4}, vars: {n: 1, w: relu}, layers: [dense: {out: 8 // n, activation: w}]}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        assert run(capsys, "sweep", "=x.yaml", "n=-1,2,16", "w=-elu,relu", "--output", str(path))[2] == 0
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert [row["n"] for row in rows] == ["-1", "-1", "2", "2", "16", "16"]
+    assert [row["w"] for row in rows[:2]] == ["'-elu", "relu"]
+    assert rows[1]["error"].startswith("'=x.yaml:1:") and rows[3]["error"] == ""

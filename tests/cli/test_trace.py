@@ -63,9 +63,9 @@ def test_a_function_of_this_directory(run):
     out, err, code = run("my_model:forward", "--args", "float32[100,16]", "int32[8]")
     assert (err, code) == ("", 0)
     lines = out.splitlines()
-    assert lines[0] == "forward"
+    assert lines[0] == "my_model:forward(float32[100,16], int32[8])"
     assert lines[2].split() == ["layer", "kind", "output", "MACs", "share"]
-    assert lines[-1].startswith("as traced; MACs of contractions")
+    assert lines[-1].startswith("as traced; MACs with padded taps")
     found = json.loads(run("my_model:forward", "--args", "f32[100,16]", "i32[8]", "--format", "json")[0])
     assert found["totals"]["macs"] == 8 * 16 * 8
     assert [row["path"] for row in found["rows"] if row["macs"]] == ["mix"]
@@ -115,7 +115,7 @@ def test_uncounted_operations(run):
 def test_mistakes(run, arguments, message):
     out, err, code = run(*arguments)
     assert (out, code) == ("", 2)
-    assert err.startswith(message), err
+    assert err.startswith(f"error: {message}"), err
 
 
 def test_arguments():

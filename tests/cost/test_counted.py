@@ -9,7 +9,7 @@ from paramcount.cost.counted import Counted
 from paramcount.cost.figures import FIGURES, Figured, Figures, Phases, Row, TrainingFigures
 from paramcount.errors import ArgumentError
 from paramcount.graph.loops import Repeat
-from paramcount.graph.network import Network
+from paramcount.graph.network import Network, Subject
 from paramcount.language.load import load
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
@@ -22,7 +22,7 @@ from paramcount.render.table import render
 class Tensors(Counted):
     """Tensors of a file: how many there are is known, but not what is computed with them."""
 
-    name, variant, vars, basis, convention = "weights.bin", None, {}, "of a file", "elements of tensors"
+    subject, basis, convention = Subject("weights.bin"), "of a file", "elements of tensors"
     usual = ("layer", "params", "macs", "share", "bar")
 
     def __init__(self, sizes):

@@ -204,8 +204,9 @@ def test_json():
 
     report = count(Network([Conv(8, 3, norm="batch_norm")], input=(4, 4, 3), name="small"))
     found = json.loads(to_json(report.sheet()))
-    assert list(found) == ["schema", "name", "variant", "vars", "convention", "totals", "rows"]
+    assert list(found) == ["schema", "name", "variant", "vars", "set", "convention", "totals", "rows"]
     assert (found["schema"], found["name"], found["variant"], found["vars"]) == (1, "small", None, {})
+    assert found["set"] == {}
     figures = ["params", "trainable", "weights", "tables", "biases", "norms", "buffers", "active_params"]
     figures += ["macs", "flops", "elementwise", "activations", "param_bytes"]
     assert list(found["totals"]) == figures

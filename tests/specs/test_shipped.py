@@ -93,13 +93,13 @@ def test_from_the_shell(capsys, monkeypatch):
         "resnet resnext50_32x4d 25,028,904 24,959,680 68,224 4.23 G torchvision/resnext50_32x4d"
     )
     assert (title.split()[0], empty) == ("name", "")
-    assert convention.startswith("per example; MACs of contractions")
+    assert convention.startswith("one example each; MACs with padded taps")
 
 
 def test_json_holds_raw_integers(capsys):
     assert main(["zoo", "--format", "json", "alexnet"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed["schema"] == 1 and printed["convention"].startswith("per example")
+    assert printed["schema"] == 1 and printed["convention"].startswith("one example each")
     assert printed["specs"] == [
         {
             "name": "alexnet",
@@ -117,5 +117,5 @@ def test_json_holds_raw_integers(capsys):
 def test_a_word_that_nothing_has(capsys):
     assert main(["zoo", "rennet"]) == 2
     assert capsys.readouterr().err == (
-        "no shipped spec has `rennet` in its name, variant or reference\nhint: did you mean `resnet`?\n"
+        "error: no shipped spec has `rennet` in its name, variant or reference\nhint: did you mean `resnet`?\n"
     )

@@ -177,7 +177,7 @@ def test_every_row_is_there_once_when_a_worker_is_killed(cluster, slow):
 def test_a_missing_scheduler_is_one_error():
     """Nothing else is printed, neither at once nor when the process ends."""
     done = subprocess.run([sys.executable, "-c", QUIET, "tcp://127.0.0.1:1"], capture_output=True, text=True)
-    message = "no Dask scheduler answers at `tcp://127.0.0.1:1`\nhint: start one with `dask scheduler`\n"
+    message = "error: no Dask scheduler answers at `tcp://127.0.0.1:1`\nhint: start one with `dask scheduler`\n"
     assert (done.stdout, done.stderr, done.returncode) == ("", message, 2)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from statistics import median, quantiles
 from time import perf_counter
 from typing import Any
@@ -16,6 +16,7 @@ from paramcount.backend.losses.losses import softmax_cross_entropy
 from paramcount.backend.measure.peak import matmul_peak
 from paramcount.backend.measure.result import Measurement, Measurements
 from paramcount.backend.prove.verify import available
+from paramcount.backend.run.device import check_device
 from paramcount.backend.run.evaluate import batched
 from paramcount.backend.run.initialize import initialize, seed_of, shapes, split
 from paramcount.backend.run.inputs import input_shapes, random_inputs
@@ -28,7 +29,8 @@ from paramcount.graph.network import Network, require_network
 from paramcount.graph.tree import Graph, leaves
 from paramcount.layers.fields import Flag, argument, whole_argument
 from paramcount.numbers.arithmetic import native
-from paramcount.numbers.units import binary
+from paramcount.numbers.units import binary, duration
+from paramcount.render import terminal
 
 LEAST = 5  # runs of a row
 BUDGET = 2.0  # seconds of a row's runs, if their number is not given
@@ -43,6 +45,7 @@ def measure(
     repeats: int | None = None,
     optimizer: str = "sgd",
     seed: int = 0,
+    progress: bool = False,
 ) -> Measurements:
     """Time a network's forward computation, or with `train` a training step, on this device in float32.
 
@@ -50,7 +53,8 @@ def measure(
     default at least 5 runs, for about 2 s), the counted FLOP/s relative to the device's measured peak, and the
     predicted bytes beside those of the compiled program. The inputs are random. A training step takes the gradient of
     the softmax cross entropy of random targets, summed over all outputs, and updates the parameters by the `optimizer`,
-    a name in `paramcount.cost.optimizers.OPTIMIZERS`. Raises ArgumentError if a batch does not fit into memory, and
+    a name in `paramcount.cost.optimizers.OPTIMIZERS`. With `progress`, a line on the terminal says what is being done,
+    and each row when it is ready. Raises ArgumentError if a batch does not fit into memory, and
     MissingPackageError if training lacks optax.
 
     >>> from paramcount.layers.dense import Dense
@@ -66,15 +70,21 @@ def measure(
     sizes = tuple(how_many("batch", size) for size in sizes)
     repeats = None if repeats is None else whole_argument("repeats", repeats)
     seed = seed_of(seed)
+    check_device()
     predicted = [memory_of(network, batch=size, train=train, optimizer=optimizer).total for size in sizes]
     for size, needed in zip(sizes, predicted, strict=True):
         check_fits(needed, size)
-    peak = matmul_peak()
-    rows = tuple(
-        measured(network, size, needed, peak, train, repeats, optimizer, seed)
-        for size, needed in zip(sizes, predicted, strict=True)
-    )
-    return Measurements(network.name, rows, jax.devices()[0].device_kind, peak, optimizer if train else None)
+    say = terminal.progress if progress else silent
+    rows: list[Measurement] = []
+    try:
+        say("measuring matrix products")
+        peak = matmul_peak()
+        for size, needed in zip(sizes, predicted, strict=True):
+            rows.append(measured(network, size, needed, peak, train, repeats, optimizer, seed, say))
+            say(f"batch {size}: {duration(rows[-1].seconds)}\n")
+    finally:
+        say("")
+    return Measurements(network.subject, tuple(rows), jax.devices()[0].device_kind, peak, optimizer if train else None)
 
 
 def measured(
@@ -86,17 +96,24 @@ def measured(
     repeats: int | None,
     optimizer: str,
     seed: int,
+    say: Callable[[str], None],
 ) -> Measurement:
     """The row of one batch size."""
     report = count(network, batch=batch, train=train, optimizer=optimizer if train else None)
     macs, flops = (report.train_macs, report.train_flops) if train else (report.macs, report.flops)
     program = program_of(network, batch, train, optimizer)
+    say(f"batch {batch}: compiling")
     compiled = program.compile()
     needed = program_bytes(compiled)
     check_fits(needed, batch)
+    say(f"batch {batch}: running")
     times = program.times(compiled, seed, repeats)
     low, _, high = quantiles(times, n=4, method="inclusive") if len(times) > 1 else times * 3
     return Measurement(batch, median(times), low, high, len(times), macs, flops, peak, predicted, needed)
+
+
+def silent(text: str) -> None:
+    pass
 
 
 def compiled_bytes(network: Network, *, batch: int = 1, train: bool = False, optimizer: str = "sgd") -> int:

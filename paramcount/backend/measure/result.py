@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from paramcount.numbers.units import binary, decimal, duration, grouped
+from paramcount.graph.network import Subject
+from paramcount.numbers.units import binary, decimal, duration, grouped, portion, rate
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 
@@ -14,10 +15,10 @@ def span(times: tuple[float, float]) -> str:
     return " – ".join(map(duration, times))
 
 
-def rate(per_second: float) -> str:
-    return decimal(round(per_second))
-
-
+UNLIKELY = (  # where a share is above 100%
+    "a share above 100%: the machine was busy while the matrix products were measured, or the program takes fewer "
+    "operations than were counted; measure again while nothing else runs"
+)
 HEADINGS = (
     Heading("batch", "batch", grouped, True, meaning="examples at once"),
     Heading("seconds", "time", duration, True, meaning="median of the runs"),
@@ -26,7 +27,7 @@ HEADINGS = (
     Heading("examples_per_second", "examples/s", rate, True, 4, meaning="batch / time"),
     Heading("macs", "MACs", decimal, True, 2, meaning="counted multiply-accumulates of the whole batch"),
     Heading("rate", "FLOP/s", rate, True, meaning="counted FLOPs / time"),
-    Heading("share", "share", "{:.1%}".format, True, meaning="of {peak} the fastest large matrix product here"),
+    Heading("share", "share", portion, True, meaning="of {peak} the fastest large matrix product here"),
     Heading("predicted_bytes", "predicted", binary, True, meaning="bytes of memory, predicted from the spec"),
     Heading("compiled_bytes", "compiled", binary, True, meaning="bytes of memory of the compiled program"),
 )
@@ -76,7 +77,7 @@ class Measurements(Shown):
     `str()` is a table, `to_dict()` the JSON object.
     """
 
-    name: str
+    subject: Subject
     rows: tuple[Measurement, ...]
     device: str
     peak: float
@@ -91,28 +92,39 @@ class Measurements(Shown):
     @property
     def where(self) -> str:
         what = "the forward computation" if self.optimizer is None else f"a training step with {self.optimizer}"
-        return f"{self.device}, {self.dtype}, {what}"
+        return f"{self.device}, {self.dtype}, {what} ({self.subject.examples()})"
+
+    @property
+    def name(self) -> str:
+        return self.subject.name
 
     @property
     def headings(self) -> list[Heading]:
         peak = f"{rate(self.peak)}FLOP/s,"
         return [each._replace(meaning=each.meaning.format(peak=peak)) for each in HEADINGS]
 
+    @property
+    def remark(self) -> str:
+        """What is odd about the figures, or nothing."""
+        return UNLIKELY if any(row.share > 1 for row in self.rows) else ""
+
     def sheet(self) -> Sheet:
         """A line for each batch size, and what the figures mean."""
         rows = [[getattr(row, each.name) for each in HEADINGS] for row in self.rows]
-        return Sheet(self.name, self.headings, rows, (), (self.where,), self.to_dict)
+        below = [*filter(None, [self.remark]), self.where]  # the last line is continued by what the columns mean
+        return Sheet(str(self.subject), self.headings, rows, (), below, self.to_dict)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain numbers, seconds and rates as floats."""
         derived = ("examples_per_second", "rate", "share")
         return {
             "schema": SCHEMA,
-            "name": self.name,
+            **self.subject.to_dict(),
             "device": self.device,
             "dtype": self.dtype,
             "optimizer": self.optimizer,
             "peak": self.peak,
             "convention": self.convention,
+            "remark": self.remark,
             "rows": [row._asdict() | {name: getattr(row, name) for name in derived} for row in self.rows],
         }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramcount.errors import printable
+from paramcount.graph.network import Subject
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 
@@ -60,7 +61,7 @@ class Verification(Shown):
     If `abstract`, it was only traced and nothing was allocated; `remark` says why. `warnings` are those of the count.
     """
 
-    name: str
+    subject: Subject
     checks: tuple[Check, ...]
     differences: tuple[Difference, ...]
     abstract: bool
@@ -78,7 +79,11 @@ class Verification(Shown):
         """Whether all figures agree, in one line."""
         failed = sum(not check.ok for check in self.checks)
         verdict = "all figures agree" if self.ok else f"{failed} of {len(self.checks)} checks failed"
-        return f"{printable(self.name)}: {verdict} ({self.seconds:.1f} s)"
+        return f"{printable(str(self.subject))}: {verdict} ({self.seconds:.1f} s); {self.subject.examples()}"
+
+    @property
+    def name(self) -> str:
+        return self.subject.name
 
     def sheet(self) -> Sheet:
         """A line for each comparison, the notes, and the first differences."""
@@ -94,7 +99,7 @@ class Verification(Shown):
         """All comparisons as plain values, ready for JSON."""
         return {
             "schema": SCHEMA,
-            "name": self.name,
+            **self.subject.to_dict(),
             "ok": self.ok,
             "abstract": self.abstract,
             "remark": self.remark,

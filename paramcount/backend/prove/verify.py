@@ -15,6 +15,7 @@ import jax
 import numpy
 
 from paramcount.backend.prove.verification import Check, Difference, Verification
+from paramcount.backend.run.device import check_device
 from paramcount.backend.run.evaluate import LayerError, evaluate
 from paramcount.backend.run.initialize import Tensors, initialize, seed_of, shapes, tensors
 from paramcount.backend.run.inputs import input_shapes, random_inputs
@@ -56,6 +57,7 @@ def verify(
     freeze = patterns(freeze)
     if freeze and not train:
         raise ArgumentError("`freeze` is for training", hint="add train=True", argument="freeze")
+    check_device()
     verifier = Verifier(network, seed_of(seed))
     verification = verifier.verification(abstract)
     return verifier.with_training(verification, freeze) if train else verification
@@ -101,7 +103,7 @@ class Verifier:
         seconds = perf_counter() - self.began
         checks, differences = tuple(self.checks), tuple(self.differences)
         warnings = tuple(self.network.warnings)
-        return Verification(self.network.name, checks, differences, abstract, remark, seconds, warnings)
+        return Verification(self.network.subject, checks, differences, abstract, remark, seconds, warnings)
 
     def with_training(self, verification: Verification, freeze: Sequence[str]) -> Verification:
         """The verification with the MACs of a training step added."""
@@ -305,4 +307,4 @@ def available(most: int = LARGEST) -> int:
     try:
         return min(most, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
     except (AttributeError, ValueError, OSError):  # this system does not say
-        return LARGEST
+        return most

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Mapping
+from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -163,9 +164,14 @@ def replaceable(path: Any) -> Path:
     return target
 
 
+def beside(target: Path) -> str:
+    """How the names of hidden files beside a file begin: short, however long its own name is."""
+    return f".{blake2b(os.fsencode(target.name), digest_size=8).hexdigest()}"
+
+
 def replace(target: Path, content: bytes) -> None:
     """Replace a file by another in one step, once all of the new one is on the disk."""
-    partial = target.with_name(f".{token_hex(8)}.partial")  # short, and unique to a run and a host
+    partial = target.with_name(f"{beside(target)}.{token_hex(8)}.partial")  # unique to a run and a host
     try:
         with open(partial, "wb") as file:
             file.write(content)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, NamedTuple
 
+from paramcount.backend.measure.result import UNLIKELY
 from paramcount.errors import printable
+from paramcount.graph.network import Subject
 from paramcount.layers.fields import file_path
-from paramcount.numbers.units import decimal
+from paramcount.numbers.units import portion, rate
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 
@@ -30,8 +32,11 @@ class Epoch(NamedTuple):
     def __str__(self) -> str:
         named = (("train", self.train), ("test", self.test))
         scores = [f"{name} {score:.4f}" for name, score in named if score is not None]
-        rate = f"{self.examples / self.seconds:,.0f} examples/s" if self.seconds else ""
-        return "  ".join([f"epoch {self.number}", f"loss {self.loss:.4f}", *scores, f"{self.seconds:.2f} s", rate])
+        parts = [f"epoch {self.number}", f"loss {self.loss:.4f}", *scores, f"{self.seconds:.2f} s"]
+        if self.seconds:
+            each = self.examples / self.seconds
+            parts.append(f"{each:,.0f} examples/s" if each >= 100 else f"{each:.3g} examples/s")
+        return "  ".join(parts)
 
 
 class Reduction(NamedTuple):
@@ -72,7 +77,7 @@ class Training(Shown):
     product in FLOP/s, if it was measured. The first `resumed` epochs belong to earlier runs. `str()` is a summary.
     """
 
-    name: str
+    subject: Subject
     params: Mapping[str, Mapping[str, Any]]
     buffers: Mapping[str, Mapping[str, Any]]
     epochs: tuple[Epoch, ...]
@@ -80,6 +85,10 @@ class Training(Shown):
     resumed: int = 0
     peak: float | None = None
     reduction: Reduction | None = None
+
+    @property
+    def name(self) -> str:
+        return self.subject.name
 
     @property
     def rate(self) -> float | None:
@@ -96,14 +105,14 @@ class Training(Shown):
     def sheet(self) -> Sheet:
         """A line for each epoch, those of earlier runs too, and how fast this run was."""
         rows = [[getattr(epoch, each.name) for each in HEADINGS] for epoch in self.epochs]
-        return Sheet(self.name, HEADINGS, rows, (), str(self).splitlines(), self.to_dict)
+        return Sheet(str(self.subject), HEADINGS, rows, (), str(self).splitlines(), self.to_dict)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain numbers, ready for JSON, without the tensors."""
         reduction = self.reduction
         return {
             "schema": SCHEMA,
-            "name": self.name,
+            **self.subject.to_dict(),
             "flops": self.flops,
             "rate": self.rate,
             "peak": self.peak,
@@ -113,10 +122,14 @@ class Training(Shown):
         }
 
     def __str__(self) -> str:
-        lines = [f"{printable(self.name)}: {self.flops:,} FLOPs per example in a training step"]
+        title, example = printable(str(self.subject)), self.subject.examples()
+        lines = [f"{title}: {self.flops:,} FLOPs per example in a training step; {example}"]
         if self.rate:
-            share = f", {self.rate / self.peak:.0%} of a large matrix product's {flops(self.peak)}" if self.peak else ""
-            lines.append(f"fastest epoch: {flops(self.rate)}{share}")
+            line = f"fastest epoch: {flops(self.rate)}"
+            if self.peak:
+                line += f", {portion(self.rate / self.peak)} of a large matrix product's {flops(self.peak)}"
+            lines.append(line)
+            lines += [UNLIKELY] if self.peak and self.rate > self.peak else []
         if self.reduction:
             lines.append(str(self.reduction))
         return "\n".join(lines)
@@ -131,5 +144,5 @@ HEADINGS = (
 )
 
 
-def flops(rate: float) -> str:
-    return f"{decimal(round(rate))}FLOP/s"
+def flops(per_second: float) -> str:
+    return f"{rate(per_second)}FLOP/s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from math import isfinite
 from os import PathLike
 from time import perf_counter
@@ -12,10 +13,12 @@ import jax
 
 from paramcount.backend.losses.losses import softmax_cross_entropy
 from paramcount.backend.metrics.metrics import accuracy
+from paramcount.backend.run.device import check_device
 from paramcount.backend.run.initialize import seed_of
 from paramcount.backend.train.optimizers import optimizer as optimizer_of
 from paramcount.backend.train.parallel import Devices
 from paramcount.backend.train.progress import Progress
+from paramcount.backend.train.reserve import reserved
 from paramcount.backend.train.result import Epoch, Training
 from paramcount.backend.train.start import check_unused, check_writable, first_values, keep, resumed
 from paramcount.backend.train.step import Scorer, Step
@@ -90,6 +93,7 @@ def train(
         check_batches("test", test, epochs)
         if metric is None:
             raise ArgumentError("`test` cannot be scored", "give a metric along with the loss", argument="metric")
+    check_device()
     flops = count(network, train=True, freeze=freeze).train_flops
     graph = training_graph(network, freeze)
     if loss is softmax_cross_entropy and len(graph.outputs) > 1:
@@ -101,32 +105,34 @@ def train(
     state = step.start(*first_values(graph, init, seed), staleness)
     name = optimizer if isinstance(optimizer, str) else "a transformation of optax"
     done: tuple[Epoch, ...] = ()
-    if checkpoint is not None:
-        if jax.process_index() == 0:
-            check_writable(checkpoint)
-        if resume:
-            state, done = resumed(checkpoint, graph, state, seed, name)
-        else:
-            check_unused(checkpoint)
-    scorer = Scorer(network, metric, transform, held.settled) if metric else None
-    trainer = Trainer(step, scorer, held, state, flops)
-    before = len(done)
-    for number in range(before, epochs):
-        began = perf_counter()
-        mean, examples = trainer.epoch(of_epoch(batches, number), Progress(progress, number, epochs, batches))
-        seconds = perf_counter() - began
-        if not isfinite(mean):
-            hint = "try a smaller learning rate, inputs of another scale, or labels that the loss accepts"
-            raise CheckError(f"the loss of epoch {number} is {mean}; nothing was written", hint)
-        train_score = None if isinstance(batches, Iterator) else trainer.score(batches, number)
-        done = (*done, Epoch(number, mean, train_score, trainer.score(test, number), seconds, examples))
-        if checkpoint is not None and jax.process_index() == 0:
-            keep(checkpoint, trainer.state, seed, name, done)
-        if on_epoch:
-            on_epoch(done[-1])
-    state = trainer.state
-    reduction = trainer.reduction()
-    return Training(network.name, state.all_params, state.buffers, done, flops, before, reduction=reduction)
+    writes = checkpoint is not None and jax.process_index() == 0
+    if writes:
+        check_writable(checkpoint)
+    with reserved(checkpoint) if writes else nullcontext():
+        if checkpoint is not None:
+            if resume:
+                state, done = resumed(checkpoint, graph, state, seed, name)
+            else:
+                check_unused(checkpoint)
+        scorer = Scorer(network, metric, transform, held.settled) if metric else None
+        trainer = Trainer(step, scorer, held, state, flops)
+        before = len(done)
+        for number in range(before, epochs):
+            began = perf_counter()
+            mean, examples = trainer.epoch(of_epoch(batches, number), Progress(progress, number, epochs, batches))
+            seconds = perf_counter() - began
+            if not isfinite(mean):
+                hint = "try a smaller learning rate, inputs of another scale, or labels that the loss accepts"
+                raise CheckError(f"the loss of epoch {number} is {mean}; nothing was written", hint)
+            train_score = None if isinstance(batches, Iterator) else trainer.score(batches, number)
+            done = (*done, Epoch(number, mean, train_score, trainer.score(test, number), seconds, examples))
+            if writes:
+                keep(checkpoint, trainer.state, seed, name, done)
+            if on_epoch:
+                on_epoch(done[-1])
+        state = trainer.state
+        reduction = trainer.reduction()
+        return Training(network.subject, state.all_params, state.buffers, done, flops, before, reduction=reduction)
 
 
 def check_batches(name: str, batches: Any, epochs: int) -> None:

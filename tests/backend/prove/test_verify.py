@@ -261,3 +261,15 @@ def test_max_pool_and_several_outputs():
     found = verify(Network(items, input=(6, 6, 1), outputs=["first", "second"]))
     assert found.ok
     assert figures(found)["run: second"] == ((3, 3, 2), (3, 3, 2))
+
+
+def test_memory_where_the_system_does_not_say(monkeypatch):
+    from paramcount.backend.prove.verify import LARGEST, available
+
+    def sysconf(name):
+        raise ValueError("unrecognized configuration name")
+
+    monkeypatch.setattr("os.sysconf", sysconf)
+    assert (available(1000), available(2**60), available()) == (1000, 2**60, LARGEST)
+    monkeypatch.delattr("os.sysconf")
+    assert available(1000) == 1000

@@ -148,7 +148,7 @@ def scores(printed):
 )
 def test_options_that_come_together(options, capsys):
     assert main(["train", "mlp", "--data", "nowhere", *options.split()]) == 2
-    error = "`--coordinator`, `--processes` and `--process` belong together\nhint: give all three, or none\n"
+    error = "error: `--coordinator`, `--processes` and `--process` belong together\nhint: give all three, or none\n"
     assert capsys.readouterr() == ("", error)
 
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from safetensors.numpy import save_file
 
 import paramcount as pc
-from paramcount.backend.train.checkpoint import load
+from paramcount.backend.train.checkpoint import beside, load
 from paramcount.errors import ArgumentError, CheckError
 
 GENERATOR = numpy.random.default_rng(5)
@@ -176,3 +176,30 @@ def test_paths_may_be_text_or_objects(tmp_path):
     same(
         pc.train(NETWORK, PAIRS, resume=True, checkpoint=pathlib.Path(settings["checkpoint"])), pc.train(NETWORK, PAIRS)
     )
+
+
+def test_two_trainings_do_not_write_one_checkpoint(tmp_path):
+    file = tmp_path / "a.safetensors"
+    said = []
+
+    def again(epoch):
+        for name, settings in ((file, {"resume": True, "epochs": 3}), (tmp_path / "b.safetensors", {})):
+            try:
+                pc.train(NETWORK, PAIRS, checkpoint=name, **settings)
+            except pc.ArgumentError as error:
+                said.append(str(error).splitlines()[0])
+
+    pc.train(NETWORK, PAIRS, checkpoint=file, on_epoch=again)
+    assert said == [f"another training run writes `{file}`"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.safetensors", "b.safetensors"]
+    assert len(pc.train(NETWORK, PAIRS, checkpoint=file, resume=True, epochs=2).epochs) == 2  # it is free again
+
+
+def test_what_a_killed_run_left_is_removed(tmp_path):
+    """Of the same checkpoint, at the next start; other files stay."""
+    file, other = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
+    left = [path.with_name(f"{beside(path)}.{'0' * 16}.partial") for path in (file, other)]
+    for path in (*left, file.with_name(f"{beside(file)}.lock")):
+        path.write_bytes(b"half")
+    pc.train(NETWORK, PAIRS, checkpoint=file)
+    assert {each.name for each in tmp_path.iterdir()} == {file.name, left[1].name}

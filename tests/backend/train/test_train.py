@@ -192,7 +192,8 @@ def test_each_epoch_is_reported_once_it_is_saved(tmp_path):
 def test_the_result_as_text():
     result = pc.train(NETWORK, PAIRS, epochs=2)
     flops = pc.count(NETWORK, train=True).train_flops
-    assert str(result).startswith(f"network: {flops} FLOPs per example in a training step\nfastest epoch: ")
+    first = f"network: {flops} FLOPs per example in a training step; one example: 4 features"
+    assert str(result).startswith(f"{first}\nfastest epoch: ")
     assert result.rate == max(flops * 20 / epoch.seconds for epoch in result.epochs)
     assert re.fullmatch(r"epoch 1  loss \d\.\d{4}  train \d\.\d{4}  [\d.]+ s  [\d,]+ examples/s", str(result.epochs[1]))
 

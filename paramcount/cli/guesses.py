@@ -1,0 +1,89 @@
+"""What a user may guess: options and commands by other names, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+FIGURES = ["params", "parameters", "weights", "macs", "flops", "elementwise", "activations", "trainable"]
+
+# What is guessed: what to write, in the order of preference; of options, those that the command has.
+OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("-V", "-v"): ("paramcount --version",),
+    ("--json", "-f", "--yaml", "--html", "--markdown", "--md"): ("--format json",),
+    ("--csv", "--tsv", "--excel", "--xlsx", "--parquet"): ("--output rows.csv", "--format json"),
+    ("-o", "--output", "--out", "--outfile", "--file", "--save", "--export", "--write"): (
+        "--output rows.csv",
+        "--checkpoint trained.safetensors",
+        "--format json > FILE",
+    ),
+    tuple(f"--{name}" for name in FIGURES): ("--max-params 3M", "--columns layer,params,macs,flops"),
+    ("--summary", "--total", "--totals"): ("--depth 1",),
+    ("--all", "--full", "--expand", "--recursive", "--verbose", "--details"): ("--depth all",),
+    ("--batch-size", "--bs", "-b"): ("--batch 8",),
+    ("--precision", "--half", "--fp16", "--float16"): ("--dtype float16",),
+    ("--bf16", "--bfloat16"): ("--dtype bfloat16",),
+    ("--learning-rate", "--rate"): ("--lr 0.01",),
+    ("--limit", "--head", "-n"): ("--top 5", "--sort macs"),
+    ("--color", "--colour"): ("FORCE_COLOR=1",),
+    ("--no-color", "--no-colour", "--plain"): ("NO_COLOR=1",),
+    ("--list", "-l", "--models", "--specs", "--zoo"): ("paramcount zoo",),
+    ("--verify", "--check", "--validate"): ("paramcount verify {spec}",),
+    ("--measure", "--benchmark", "--profile", "--time", "--latency"): ("paramcount measure {spec}",),
+}
+COMMANDS: dict[tuple[str, ...], str] = {
+    ("list", "ls", "models", "specs", "configs"): "paramcount zoo",
+    ("help",): "paramcount --help",
+    ("version",): "paramcount --version",
+    ("count", "summary", "info", "show", "stats", "analyze", "analyse", *FIGURES): "paramcount {spec}",
+    ("check", "validate", "test", "prove"): "paramcount verify {spec}",
+    ("benchmark", "bench", "profile", "time", "run"): "paramcount measure {spec}",
+    ("fit", "learn"): "paramcount train --help",
+    ("search", "grid", "scan"): "paramcount sweep --help",
+    ("budget", "optimize", "optimise", "maximize"): "paramcount solve --help",
+}
+
+
+def option(word: str, known: Collection[str], spec: str) -> str | None:
+    """What to write for an option that does not exist, or None; `known` are those of the command."""
+    word = word if len(word) == 2 else word.lower().replace("_", "-")
+    for words, meant in OPTIONS.items():
+        if word in words:
+            for each in meant:
+                if not each.startswith("--") or each.split()[0] in known:
+                    return each.format(spec=spec)
+    return None
+
+
+def command(word: str, spec: str) -> str | None:
+    """The command line for a command that does not exist, or None."""
+    for words, meant in COMMANDS.items():
+        if word.lower() in words:
+            return meant.format(spec=spec)
+    return None
+
+
+def variable(word: str, value: str, spec: str) -> str | None:
+    """The setting for an option that is a variable of the spec, or None."""
+    name, found = word.lstrip("-").replace("-", "_"), variables(spec)
+    return f"--set {name}={value or found[name]}" if name in found else None
+
+
+def values(spec: str) -> str:
+    """A hint how a variable of the spec is varied."""
+    found = variables(spec)
+    for name, value in found.items():
+        if type(value) in (int, float):
+            return f"write `{name}={value},{2 * value}`; the variables are {', '.join(found)}"
+    return "write `NAME=VALUES`, with a variable of the spec" if found else "the spec has no variables"
+
+
+def variables(spec: str) -> dict[str, Any]:
+    """The variables of a spec with their values; none if it cannot be loaded."""
+    from paramcount.errors import ParamcountError
+    from paramcount.language.load import load
+
+    try:
+        return load(spec).vars
+    except ParamcountError:
+        return {}

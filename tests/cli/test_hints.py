@@ -1,0 +1,111 @@
+"""Hints of the command line can be typed as they stand."""
+
+import re
+import shlex
+
+import pytest
+
+from paramcount.cli.main import COMMANDS, main
+from paramcount.cli.values import whole
+
+WRONG = [  # what a user may type
+    *("list", "ls", "help", "version", "models", "summary lenet", "count lenet", "params lenet", "benchmark lenet"),
+    *("-V", "--version-number", "--list", "lenet --check", "lenet --benchmark", "mesure lenet", "zo", "llama3:8b"),
+    *("llama:8b", "lenett", "lenet --json", "lenet -f json", "lenet --csv", "lenet -o out.txt", "lenet --output x"),
+    *("lenet --params", "lenet --flops", "lenet --macs", "lenet --summary", "lenet --all", "lenet --verbose"),
+    *("lenet --batch-size 8", "lenet --batch_size=8", "lenet --fp16", "lenet --bf16", "lenet --precision half"),
+    *("mobilenet_v2 --width 0.5", "mobilenet_v2 --width=0.5", "mobilenet_v2 --resolution 96"),
+    *("lenet --train --optimizer adamm", "lenet --attention exct", "lenet --format jsn", "lenet --depth full"),
+    *("lenet --dtype flaot16", "lenet --sort parms", "lenet --columns layer,parms", "lenet --set width"),
+    *("zoo --json", "zoo -V", "verify lenet --json", "measure lenet --batch-size 2", "measure lenet --csv"),
+    *("sweep mobilenet_v2", "sweep mobilenet_v2 widht=1,2", "sweep mobilenet_v2 width=1,2 --csv rows.csv"),
+    *("sweep mobilenet_v2 width=1,2 -o rows.csv", "sweep mobilenet_v2 width=1,2 --limit 1"),
+    *("solve mobilenet_v2 width --params 3M", "solve mobilenet_v2 width", "lenet -n 5", "lenet --no-color"),
+    *("trace jax.numpy:matmull"),
+    "train lenet --data x --learning-rate 0.1",
+]
+
+
+def corrected(words: list[str], hint: str) -> list[str]:
+    """The command line that a hint asks for: a whole one, or a correction of what was typed."""
+    if hint.startswith("paramcount "):
+        return shlex.split(hint)[1:]
+    meant = shlex.split(hint.partition(" > ")[0])
+    if hint.startswith("--"):
+        at = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
+        option = words[at].partition("=")[0] if at < len(words) else ""
+        if len(meant) == 1 and option:  # another name, with the same value
+            return [*words[:at], *meant, *words[at + 1 :]]
+        kept = words[at + 1 :] if option in ("--all", "--json", "--check") else words[at + 2 :]
+        return [*words[:at], *meant, *kept]
+    return words
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_a_hint_names_something_that_works(line, capsys, tmp_path, monkeypatch):
+    if line.split()[0] in ("measure", "benchmark", "mesure", "trace", "verify") or "--benchmark" in line:
+        pytest.importorskip("jax")
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(line)
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert re.match(r"error: .*\nhint: ", error) and "usage" not in error
+    hint = error.partition("\nhint: ")[2].splitlines()[0]
+    assert not re.search(r"(^| )[^`\"' ]*\[", hint), "a shell would read the brackets"
+    found = re.findall(r"`([^`]+)`", hint)
+    for each in found:
+        if each.startswith("paramcount "):
+            assert main(shlex.split(each)[1:]) == 0, each
+        elif each in COMMANDS:
+            assert main([each, "--help"]) == 0
+        elif each.startswith("--") and not re.search("train", line):
+            assert main(corrected(words, each)) == 0, corrected(words, each)
+    capsys.readouterr()
+
+
+def test_every_guess_is_an_option_of_some_command(capsys):
+    from paramcount.cli import guesses
+
+    helps = []
+    for command in ([], *([name] for name in COMMANDS)):
+        assert main([*command, "--help"]) == 0
+        helps.append(capsys.readouterr().out)
+    known = set(re.findall(r"--[a-z-]+", "".join(helps)))
+    for meant in guesses.OPTIONS.values():
+        assert {each.split()[0] for each in meant if each.startswith("--")} <= known
+    for words in guesses.COMMANDS:
+        assert not set(words) & set(COMMANDS)
+
+
+def test_an_unknown_command(capsys):
+    assert main(["compare", "a", "b"]) == 2
+    commands = "verify, measure, trace, train, zoo, sweep, solve"
+    hint = f"hint: the commands are {commands}; `paramcount zoo` shows the shipped specs"
+    assert capsys.readouterr().err == f"error: there is no command or spec `compare`\n{hint}\n"
+
+
+def test_help_lists_the_commands(capsys):
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    for name, what in COMMANDS.items():
+        assert f"\n  {name:8}  {what}\n" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        *[("1", 1), ("32k", 32_000), ("1.5M", 1_500_000), ("2G", 2 * 10**9), ("0.5k", 500), ("0", 0)],
+        *((text, None) for text in ("1.5", "k", "-1", "1e3", "1KiB", "٣", "")),
+    ],
+)
+def test_suffixes_of_counts(text, number):
+    assert whole(text) == number
+
+
+def test_suffixes_where_a_count_is_given(capsys):
+    for suffixed, plain in (("--batch 2k", "--batch 2000"), ("--kv-cache 1.5k", "--kv-cache 1500")):
+        found = []
+        for option in (suffixed, plain):
+            assert main(["llama:tiny", *option.split(), "--format", "json"]) == 0
+            found.append(capsys.readouterr().out)
+        assert found[0] == found[1]
