@@ -9,15 +9,15 @@ from typing import Any
 
 from paramcount.cli.options import given_once
 from paramcount.errors import ArgumentError, quote
-from paramcount.language.expression.tokens import LIMIT
+from paramcount.language.expression.tokens import LIMIT, LONGEST
 from paramcount.numbers.units import BINARY, DECIMAL
 from paramcount.render.terminal import complain
+from paramcount.sweeps.space import MOST_VALUES
 
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[-+]?(?!0\d+$)(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 RANGE = re.compile(r"([^:]+):([^:]+)(?::([^:]+))?")
 UNITS = {unit: 1000**power for power, unit in enumerate(DECIMAL)}
 UNITS |= {unit: 1024**power for power, unit in enumerate(BINARY)}
-MOST_VALUES = 10_000_000
 
 
 def settings(texts: Sequence[str]) -> dict[str, Any]:
@@ -87,12 +87,12 @@ def spread(text: str, whole: str) -> list[Any]:
 
 def number_or_none(text: str) -> int | float | None:
     """A number as a spec writes it, 1e3 being whole; None for any other text, and for a number beyond 1e18."""
-    if not NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text) or len(text) > LONGEST:
         return None
-    value = Fraction(text)
+    value = int(text) if text.lstrip("+-").isdigit() else float(text)
     if abs(value) > LIMIT:
         return None
-    return float(value) if "." in text or value.denominator > 1 else int(value)
+    return int(value) if "." not in text and value == int(value) else value
 
 
 def number(text: str) -> int | float:

@@ -276,3 +276,9 @@ def test_shipped_specs_equal_unrolled_ones(name):
     report = count(network)
     assert (report.params, report.macs) == unrolled(network)
     assert leaves_sum_to_totals(report)
+
+
+def test_a_figure_that_python_does_not_write_is_refused():
+    with pytest.raises(ArgumentError, match="a figure has more than 4,200 digits"):
+        count(Dense(10**4300), 1)
+    assert "e+" not in str(count(Dense(10**400), 1)) and "0" * 300 in str(count(Dense(10**400), 1)).replace(",", "")

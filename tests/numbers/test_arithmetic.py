@@ -11,6 +11,7 @@ from paramcount.errors import ArgumentError, ShapeError, Undecided
 from paramcount.numbers.arithmetic import (
     Column,
     Mask,
+    by_variant,
     ceil_div,
     decide,
     exact_div,
@@ -21,7 +22,7 @@ from paramcount.numbers.arithmetic import (
     settle,
     where,
 )
-from paramcount.numbers.column import LEAST, MOST
+from paramcount.numbers.column import LEAST, MOST, compared
 
 ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod]
 COMPARISONS = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne]
@@ -262,3 +263,28 @@ def test_settle():
     with pytest.raises(Undecided) as caught:
         settle(Column.whole("parts", [2, 3, 2]))
     assert caught.value.mask.tolist() == [True, False, True]
+
+
+def test_comparisons_of_large_numbers_with_floats_are_exact():
+    """A float64 has 2 ** 53 and 2 ** 53 + 2, and nothing between them."""
+    large = column([2**53, 2**53 + 1, 2**53 + 2])
+    for other in (2.0**53, numpy.array([2.0**53] * 3)):
+        assert (large == other).array.tolist() == [True, False, False]
+        assert (large != other).array.tolist() == [False, True, True]
+        assert (large > other).array.tolist() == [False, True, True]
+    assert compared(operator.le, numpy.array([2.0**53, 2.0**53 + 2]), 2**53 + 1).tolist() == [True, False]
+
+
+def test_by_variant_is_python_for_each():
+    assert by_variant(pow, numpy.array([1.1, 2.0]), -1).tolist() == [1.1**-1, 0.5]
+    grid = by_variant(pow, Column(numpy.array([[2], [3]])), Column(numpy.array([[0, 1, 39]])))
+    assert grid.array.tolist() == [[1, 2, 2**39], [1, 3, 3**39]]
+    with pytest.raises(Undecided) as undecided:
+        by_variant(lambda x: x // 2 if x % 2 == 0 else x / 2, column([1, 2, 4]))
+    assert undecided.value.mask.tolist() == [False, True, True]
+    with pytest.raises(ArgumentError, match="the number 12,157,665,459,056,928,801 overflows") as refused:
+        by_variant(pow, column([2, 3]), 40)
+    assert refused.value.mask.tolist() == [False, True]
+    with pytest.raises(ArgumentError, match="the number of more than 100 digits overflows") as refused:
+        by_variant(pow, column([10, 0]), 5000)
+    assert refused.value.mask.tolist() == [True, False]
