@@ -1,5 +1,6 @@
 """Columns against Python's own integers, element by element."""
 
+import math
 import operator
 
 import numpy
@@ -15,6 +16,7 @@ from paramcount.numbers.arithmetic import (
     ceil_div,
     decide,
     exact_div,
+    gcd,
     maximum,
     minimum,
     product,
@@ -223,6 +225,16 @@ def test_require():
     assert caught.value.mask is None  # all of them
     with pytest.raises(ArgumentError, match="3 is odd"):
         require(False, "{} is odd", 3)
+
+
+@pytest.mark.parametrize("other", [12, [6, 35, 64]])
+def test_gcd(other):
+    sizes, others = [4, 7, 48], other if isinstance(other, list) else [other] * 3
+    expected = list(map(math.gcd, sizes, others))
+    found = gcd(column(sizes), column(other) if isinstance(other, list) else other)
+    check(found, expected)
+    assert found.low <= min(expected) and max(expected) <= found.high
+    assert gcd(10, 7) == 1
 
 
 @given(pairs=pairs)

@@ -91,7 +91,8 @@ def is_transposed(eqn: Any, of_kernel: bool, program: Program | None) -> bool:
     if spreads != steps:
         return spreads
     found = reversed_after(program, eqn.outvars[0]) if of_kernel else reversed_before(program, eqn.invars[1])
-    return spreads != bool(found // len(eqn.params["window_strides"]) % 2)
+    axes = len(eqn.params["window_strides"])
+    return spreads != (axes > 0 and found // axes % 2 == 1)
 
 
 def convolution_in_bounds(eqn: Any) -> int:

@@ -116,6 +116,17 @@ def test_the_same_call_with_and_without_a_reversal():
     assert both_ways(lambda x, w: call(x, w) + call(x, jnp.flip(w, (0, 1))), X, W)[0] == PLAIN + TRANSPOSED
 
 
+def test_without_any_spatial_axis():
+    product = partial(lax.conv_general_dilated, window_strides=(), padding=(), dimension_numbers=("NC", "IO", "NC"))
+    assert both_ways(product, shape(5, 3), shape(3, 7)) == (105, 315)
+
+
+def test_what_numpy_convolves():
+    """It reverses the kernel: all products of 100 numbers and 5, of which `full` sums every one."""
+    for mode in ("full", "same", "valid"):
+        assert trace(partial(jnp.convolve, mode=mode), shape(100), shape(5)).macs == 500
+
+
 def random_transposed(draw):
     axes = draw.choice((1, 2, 3))
     groups, cin, part = draw.choice((1, 1, 2)), draw.randint(1, 3), draw.randint(1, 2)
