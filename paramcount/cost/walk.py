@@ -93,7 +93,7 @@ class Walk:
     def leaf(self, node: Node, place: Place) -> Figures:
         """A leaf's own figures; one that does not run here does no work."""
         macs = flops = elementwise = activations = 0
-        if node.runs:
+        if not (node.training_only or node.stored_only):
             work, times = node.work(), place.work
             macs, flops, elementwise = work.macs * times, work.flops * times, work.elementwise * times
             activations = sum([value.shape.elements for value in node.outputs]) * times

@@ -9,7 +9,7 @@ from typing import Any
 
 from paramcount.errors import Position, ShapeError, SpecError, quote
 from paramcount.graph.foreign import checked_shape, is_foreign
-from paramcount.graph.scope import Name, Scope
+from paramcount.graph.scope import Name, Scope, Standing
 from paramcount.graph.sharing import owns_weights, tied_table, used_once
 from paramcount.graph.tree import Body, Element, Group, Node, Value
 from paramcount.layers.fields import MOST
@@ -80,10 +80,14 @@ class Builder:
         """Expand items one after the other."""
         if isinstance(items, (str, bytes)) or not isinstance(items, (Sequence, Iterator)):
             raise SpecError(f"{quote(items, repr)} is not a list of items", hint="put it into a list: `[...]`")
+        standing = self.scope.root.standing
         for index, item in enumerate(items):
-            start = len(self.group.children)
+            children = self.group.children
+            place = item, items, index, tuple(self.trail), children, len(children)
+            known = standing.setdefault(id(item), place)
             self.build(item)
-            self.stands(item, items, index, start)
+            if known is not place and (known[1] is not items or known[2] != index):  # not a list that is run again
+                self.stands_twice(known, place)
 
     def build(self, item: Any, name: str | None = None) -> None:
         """Expand one item; its element is called `name`, or by its kind and ordinal."""
@@ -99,22 +103,17 @@ class Builder:
             raise SpecError(f"{quote(item, repr)} is not an item", hint=hint)
         item.place(self, name)
 
-    def stands(self, item: Item, items: Any, index: int, start: int) -> None:
-        """Warn of an object that stands twice in lists and has weights of its own in both places.
-
-        A list that is run again, as that of a loop, holds it once.
-        """
-        standing, built = self.scope.root.standing, self.group.children[start:]
-        here = [*self.trail[self.scope.root.trail :], *[element.name for element in built[:1]]]
-        _, first, at, there = standing.setdefault(id(item), (item, items, index, here))
-        if there and (first is not items or at != index) and any(map(owns_weights, built)):
-            kind = getattr(item, "kind", "item")
-            places = f"{quote(join_trail(there))} and at {quote(join_trail(here))}"
-            self.warnings[
-                f"warning: one object, of {quote(kind)}, stands at {places}, and has weights of its own at each: "
-                "wrap it as `With(item, share=KEY)` to share them, or make an object for each place"
-            ] = None
-            standing[id(item)] = (item, items, index, [])  # it is said once
+    def stands_twice(self, known: Standing, place: Standing) -> None:
+        """Warn once of an object that stands at two places in lists, if it has weights of its own at both."""
+        item, items, index, _, children, start = place
+        if known[3] is not None and any(map(owns_weights, children[start:])):
+            root = self.scope.root
+            built = [(each[3] or (), each[4][each[5]]) for each in (known, place)]
+            one, two = (quote(join_trail([*trail[root.trail :], element.name])) for trail, element in built)
+            message = f"one object, of {quote(getattr(item, 'kind', 'item'))}, stands at {one} and at {two}"
+            advice = "wrap it as `With(item, share=KEY)` to share them, or make an object for each place"
+            self.warnings[f"warning: {message}, and has weights of its own at each: {advice}"] = None
+            root.standing[id(item)] = item, items, index, None, children, start
 
     def count_steps(self, steps: int) -> None:
         self.steps += steps

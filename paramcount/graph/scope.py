@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paramcount.errors import Position, SpecError, quote
-from paramcount.graph.tree import Value
+from paramcount.graph.tree import Element, Value
 
+# An item of a list: the item, the list, its index, the names around it (None once it is warned of), and where it built.
+Standing = tuple[Any, Any, int, tuple[str, ...] | None, list[Element], int]
 PATH_MARKS = frozenset(".[]")
 SKIPPED = "the item that names it was skipped by `when`"
 
@@ -59,7 +61,7 @@ class Scope:
             self.weights: dict[str, Weights] = {}
             self.gone: dict[str, str] = {}
             self.shared: dict[str, int] = {}  # how often networks in Python use each key of shared weights
-            self.standing: dict[int, tuple[Any, Any, int, list[str]]] = {}  # items of lists, by identity
+            self.standing: dict[int, Standing] = {}  # the first place of each item of a list, by identity
 
     def give(self, name: str, value: Value | None, up: int = 0, must_use: bool = False) -> None:
         """Give a value a name, `up` loops outside; a name is given once in its scope."""

@@ -19,20 +19,22 @@ class Needed:
 
     def __init__(self, children: Sequence[Element], ends: Iterable[Value]) -> None:
         self.values: set[Value | None] = set(ends)
+        self.idle: dict[Node, None] = {}  # leaves that nothing needed when the sweep met them
         self.elements(children)
 
     def elements(self, children: Sequence[Element]) -> None:
         for element in reversed(children):
-            match element:
-                case Node():
-                    if self.node(element):
-                        self.values.update(element.inputs)
-                case Loop():
-                    self.loop(element)
-                case Body():
-                    self.body(element)
-                case _:
-                    self.elements(element.inside())
+            if isinstance(element, Node):
+                if self.node(element):
+                    self.values.update(element.inputs)
+                else:
+                    self.idle[element] = None
+            elif isinstance(element, Loop):
+                self.loop(element)
+            elif isinstance(element, Body):
+                self.body(element)
+            else:
+                self.elements(element.inside())
 
     def node(self, node: Node) -> bool:
         """Whether anything needs a leaf."""
@@ -74,7 +76,7 @@ def unused_work(graph: Graph, outputs: Iterable[Value], known: Iterable[Value]) 
     The sentence leaves out what leads to the values that are `known` to be unused.
     """
     needed = Needed(graph.children, outputs)
-    dead = [node for node in graph.below() if isinstance(node, Node) and not node.stored_only and not needed.node(node)]
+    dead = [node for node in needed.idle if not node.stored_only and not needed.node(node)]
     if dead:
         shared = {node for element in graph.below() if element.share for node in element.below()}
         tied = any(element.tie for element in graph.below() if isinstance(element, Node))

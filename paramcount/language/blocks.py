@@ -105,14 +105,9 @@ class SpecBlock(Block):
 
 
 def brief(value: Any) -> str:
-    """An argument in a few letters; a whole number is written as one, as the layers take it."""
     if isinstance(value, Item):
         return getattr(value, "kind", "item")
-    if isinstance(value, list):
-        return "×".join(map(brief, value))
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return "true" if value is True else str(value)
+    return "×".join(map(str, value)) if isinstance(value, list) else str(value).lower() if value is True else str(value)
 
 
 def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition:

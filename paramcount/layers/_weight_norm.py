@@ -51,8 +51,7 @@ class WeightNormed(Layer):
         return {"gain": Param({axis: kernel.axes[axis] for axis in kept}, "norm", "ones")}
 
     def normalization(self, x: Shape) -> Work:
-        if not self.weight_norm:
-            return Work()
+        """What it costs, if there are any."""
         tensors = self.params(x)
         return Work(0, 3 * tensors["weight"].size + 2 * tensors["gain"].size)
 

@@ -73,7 +73,7 @@ class Conv(WeightNormed, kind="conv"):
         y = self.output_shape(x)
         weights = product(along("kernel", self.kernel, x.rank - 1)) * (x.channels // self.groups) * self.out
         work = Work(weights * product(y.spatial), y.elements if self.bias else 0)
-        return work + self.normalization(x)
+        return work + self.normalization(x) if self.weight_norm else work
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         y = convolve(x, self.normalized(params), *window(self, x.ndim - 1), self.groups)

@@ -83,7 +83,7 @@ class ConvTranspose(WeightNormed, kind="conv_transpose"):
         y = self.output_shape(x)
         weights = product(along("kernel", self.kernel, x.rank - 1)) * x.channels * (self.out // self.groups)
         work = Work(weights * product(x.spatial), y.elements if self.bias else 0)
-        return work + self.normalization(x)
+        return work + self.normalization(x) if self.weight_norm else work
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax import lax

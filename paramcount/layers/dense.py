@@ -64,7 +64,8 @@ class Dense(WeightNormed, kind="dense"):
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
         weights = x.channels * self.out
-        return Work(product(x.spatial) * weights, y.elements if self.bias else 0) + self.normalization(x)
+        work = Work(product(x.spatial) * weights, y.elements if self.bias else 0)
+        return work + self.normalization(x) if self.weight_norm else work
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         y = x @ self.normalized(params)

@@ -71,7 +71,7 @@ class Depthwise(WeightNormed, kind="depthwise"):
         y = self.output_shape(x)
         weights = product(along("kernel", self.kernel, x.rank - 1)) * y.channels
         work = Work(weights * product(y.spatial), y.elements if self.bias else 0)
-        return work + self.normalization(x)
+        return work + self.normalization(x) if self.weight_norm else work
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         y = convolve(x, self.normalized(params), *window(self, x.ndim - 1), x.shape[-1])

@@ -77,7 +77,8 @@ class Pointwise(WeightNormed, kind="pointwise"):
     def work(self, x: Shape) -> Work:
         y = self.output_shape(x)
         macs = product(y.spatial) * (x.channels // self.groups) * self.out
-        return Work(macs, y.elements if self.bias else 0) + self.normalization(x)
+        work = Work(macs, y.elements if self.bias else 0)
+        return work + self.normalization(x) if self.weight_norm else work
 
     def forward(self, params: dict[str, Any], x: Any, *, context: Any) -> Any:
         from jax.numpy import einsum
