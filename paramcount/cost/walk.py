@@ -157,11 +157,10 @@ class Walk:
                 inner = inner._replace(stored=place.stored * times, active=place.active * times)
             elif each is not loop.iterations[0]:
                 inner = inner._replace(stored=0, active=0, root_stored=0, root_active=0, shared=True)
-            row, home = iteration_paths(loop, each, path, owner, indices_label(each.indices))
-            if row.endswith("]") and row != path:
-                self.element(each.child, row, home, inner, depth, path, tuple(each.indices))
-            else:
-                self.element(each.child, row, home, inner, depth)
+            label = indices_label(each.indices)
+            here, owned = iteration_paths(loop, each, path, owner, label)
+            stem, indices = (path, tuple(each.indices)) if here == path + label else ("", ())
+            self.element(each.child, here, owned, inner, depth, stem, indices)
 
 
 def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row]:

@@ -9,7 +9,7 @@ from typing import Any
 from paramcount.errors import Position, quote
 from paramcount.graph.block import Block
 from paramcount.language.bindings import EMPTY, Bindings, Default
-from paramcount.language.context import Context, File, Keys, empty, identifier, mapping_of, unknown, wrong
+from paramcount.language.context import Context, File, Keys, empty, identifier, mapping_of, refuse_many, unknown, wrong
 from paramcount.language.items import ItemSyntax, SpecItem, bind
 from paramcount.language.paths import read_items, read_path
 from paramcount.language.signature import Signature
@@ -122,7 +122,9 @@ def read_signature(key: Scalar, node: Node, context: Context) -> BlockDefinition
         if part.text not in KEYS:
             raise unknown(f"key of the block {quote(name)}:", part, KEYS)
     given = node.get("args")
-    for argument, value in mapping_of(given, "`args`").entries if given is not None and not empty(given) else []:
+    arguments = Mapping([], key.position) if given is None or empty(given) else mapping_of(given, "`args`")
+    refuse_many(arguments, "arguments")
+    for argument, value in arguments.entries:
         word = identifier(argument, "an argument")
         if empty(value):
             hint = f"write `{word}: required`, or its default"

@@ -17,6 +17,7 @@ from paramcount.layers import MODULES, find
 
 RESERVED = ("prev", "i", "cin", "length", "none", "true", "false")
 AXES = ("cin", "length")
+MOST_VARIABLES = 1000  # of a file or a block; each loop has its own copy of them
 IDENTIFIER = re.compile(r"[^\W\d]\w*\Z")
 
 
@@ -164,6 +165,13 @@ def mapping_of(node: Node, what: str) -> Mapping:
     if isinstance(node, Mapping):
         return node
     raise wrong(node, f"{what} must be a mapping of names to values, not {describe(node)}")
+
+
+def refuse_many(node: Mapping, what: str) -> None:
+    """Raise SpecError for more variables or arguments than a file or a block may have."""
+    if len(node.entries) > MOST_VARIABLES:
+        message = f"{len(node.entries):,} {what}; there can be {MOST_VARIABLES:,}"
+        raise wrong(node, message, "a list is one variable: `widths: [64, 128, 256]`")
 
 
 def empty(node: Node) -> bool:

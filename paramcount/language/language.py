@@ -20,6 +20,7 @@ from paramcount.language.context import (
     empty,
     identifier,
     mapping_of,
+    refuse_many,
     text_of,
     unknown,
     wrong,
@@ -159,7 +160,9 @@ def read_parts(spec: SpecSyntax, root: Mapping, path: str) -> None:
 def read_variables(spec: SpecSyntax, parts: dict[str, Node], context: Context) -> None:
     """`vars` and `variants`: their nodes by name; the values are read when it is known which hold."""
     if "vars" in parts and not empty(parts["vars"]):
-        for key, value in mapping_of(parts["vars"], "`vars`").entries:
+        given = mapping_of(parts["vars"], "`vars`")
+        refuse_many(given, "variables")
+        for key, value in given.entries:
             name = context.attempt(identifier, key, "a variable")
             if name:
                 spec.variables[name], spec.places[name] = value, key.position

@@ -100,12 +100,6 @@ def test_lists_that_double():
 
 SMALL = {  # what a large text counts to, on 4 features
     "let": (0, "layers:\n" + "".join(f"- let: {{_a{k}: [relu]}}\n" for k in range(20_000))),
-    "arguments": (
-        4 * 7 + 7,
-        "blocks:\n  b:\n    args:\n"
-        + "".join(f"      a{k}: {k}\n" for k in range(40_000))
-        + "    layers: [dense: a7]\nlayers: [b]\n",
-    ),
     "outputs": (
         0,
         "layers:\n"
@@ -121,6 +115,23 @@ def test_what_is_counted_soon(what):
     start = time.monotonic()
     assert count(loads(f"input: {{features: 4}}\n{text}")).params == params
     assert time.monotonic() - start < SECONDS
+
+
+@pytest.mark.parametrize("number", [1000, 1001, 40_000])
+def test_many_variables_and_arguments(number):
+    variables = "".join(f"  a{k}: {k}\n" for k in range(number))
+    loops = "".join("- {for: x, in: 1, dense: a7}\n" for _ in range(5000))
+    arguments = ", ".join(f"a{k}: {k}" for k in range(number))
+    block = f"blocks: {{b: {{args: {{{arguments}}}, layers: [dense: a7]}}}}"
+    specs = {
+        "variables": f"input: {{features: 7}}\nvars:\n{variables}layers:\n{loops}",
+        "arguments": f"input: {{features: 7}}\n{block}\nlayers: [b]",
+    }
+    for what, text in specs.items():
+        if number > 1000:
+            assert f"{number:,} {what}; there can be 1,000" in refused(text)
+        else:
+            assert count(loads(text)).params == (7 * 7 + 7) * (5000 if what == "variables" else 1)
 
 
 @pytest.mark.parametrize("digits", [18, 5000])

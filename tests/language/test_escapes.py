@@ -84,7 +84,7 @@ def test_odd_characters_in_names_of_rows_and_their_notes():
     odd = '"a\\e\\u202Eb"'
     items = f"[{{dense: 4, name: {odd}, share: {odd}}}, {{dense: 4, share: {odd}}}]"
     report = count(loads(f"{{name: {odd}, input: {{features: 4}}, layers: {items}}}"))
-    for text in (str(report), report._repr_html_()):
+    for text in (str(report), str(report._repr_html_())):
         assert "a\\x1b\\u202eb" in text
         assert not RAW.search(text)
 

@@ -136,8 +136,8 @@ def resumed(checkpoint: Any, graph: Graph, state: State, seed: int, optimizer: s
 
 def epoch_of(number: Any, loss: Any, train: Any, test: Any, seconds: Any, examples: Any) -> Epoch:
     """An epoch from what JSON holds of one; raises ValueError or TypeError for anything but numbers."""
-    first, second = (None if score is None else float(score) for score in (train, test))
-    return Epoch(int(number), float(loss), first, second, float(seconds), int(examples))
+    train, test = (None if score is None else float(score) for score in (train, test))
+    return Epoch(int(number), float(loss), train, test, float(seconds), int(examples))
 
 
 def frozen(state: State) -> list[str]:
