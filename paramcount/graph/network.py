@@ -55,6 +55,10 @@ class Network:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {printable(self.name)}>"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made from: it expands its items itself."""
+        return self.__dict__ | {"graphs": {}}
+
     def graph(self, training: bool = False) -> Graph:
         """The expanded tree, made once for each mode."""
         training = argument("training", training, Flag())
