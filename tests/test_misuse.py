@@ -55,6 +55,48 @@ def test_sizes_are_whole_whatever_their_type():
         pc.Conv(numpy.float32(2.5), 3)
 
 
+def test_numbers_of_numpy_and_jax_are_pythons_own():
+    jnp = pytest.importorskip("jax.numpy")
+    for number in (numpy.int32, jnp.int32, numpy.array):
+        assert pc.count(pc.Dense(1000), 1000, batch=number(3000)).macs == 3_000_000_000
+        assert pc.count(pc.load("resnet:50"), batch=number(512)).macs == 2_093_662_339_072
+        cache = pc.count(pc.Attention(2, causal=True), (10, 8), kv_cache=number(2_000_000_000)).kv_cache_bytes
+        assert cache == 2 * 8 * 2_000_000_000 * 4
+        assert (
+            pc.count(pc.loads("{input: {features: 4}, vars: {n: 1}, layers: [dense: n * n]}", n=number(2**17))).macs
+            == 2**36
+        )
+        assert pc.sweep("mlp", hidden=[number(3), number(4)]).columns["params"].dtype == numpy.int64
+    for size in (numpy.int8, numpy.uint8, jnp.int8):  # whose products would overflow
+        report = pc.count(pc.Conv(size(100), size(3)), (size(100), size(100), size(100)))
+        assert report.params == 9 * 100 * 100 + 100 and report.macs == 98 * 98 * 9 * 100 * 100
+        assert type(report.macs) is int
+    assert pc.Dropout(numpy.float32(0.5)).rate == pc.Dropout(jnp.float32(0.5)).rate == 0.5
+    assert pc.Dense(3, bias=numpy.bool_(False)).bias is False
+    for wrong in (numpy.bool_(True), jnp.array([3]), numpy.array([3]), numpy.float32(2)):
+        with pytest.raises(ArgumentError):
+            pc.count(pc.Dense(3), 3, batch=wrong)
+    with pytest.raises(ArgumentError, match=r"out must be a whole number, not `\[3\]`"):
+        pc.Dense(numpy.array([3]))
+
+
+def test_an_array_of_sizes_is_one_shape():
+    jnp = pytest.importorskip("jax.numpy")
+    for sizes in (numpy.array([8, 8, 3]), jnp.array([8, 8, 3]), numpy.array([8.0, 8.0, 3.0])):
+        assert pc.count(CONV, sizes).macs == pc.count(CONV, IMAGE).macs
+        assert pc.count(CONV, {"image": sizes}).macs == pc.count(CONV, IMAGE).macs
+    assert pc.Conv(4, numpy.array([3, 1])).kernel == (3, 1)
+    assert pc.Reshape(jnp.array([4, 2])).sizes == (4, 2)
+
+
+def test_what_can_be_read_once_is_read_once():
+    stack = [pc.Dense(3), pc.Dense(3)]
+    assert pc.count(stack, 3, train=True, freeze=(name for name in ["dense0"])).trainable == 12
+    network = pc.Network((layer for layer in stack), input=3)
+    assert pc.count(network).params == pc.count(network, train=True).params == 24
+    assert pc.count(pc.Repeat(2, (layer for layer in stack)), 3).params == 48
+
+
 @pytest.mark.parametrize("count", [-1, 2.5, "3", True, None])
 def test_a_repeat_has_a_whole_count(count):
     with pytest.raises(ArgumentError):
