@@ -1,12 +1,15 @@
 """Networks written wrongly in Python are refused where they are written, and never counted as something else."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from pathlib import Path
 
 import numpy
 import pytest
 
 import paramcount as pc
 from paramcount.errors import ArgumentError, ParamcountError
+from paramcount.layers import MODULES, find
 
 IMAGE = (8, 8, 3)
 CONV = pc.Conv(4, 3)
@@ -50,6 +53,48 @@ def test_sizes_are_whole_whatever_their_type():
     assert pc.count(pc.Repeat(numpy.int64(3), [pc.Dense(3)]), 3).params == 3 * 12
     with pytest.raises(ArgumentError, match=r"2\.5 is not a whole number"):
         pc.Conv(numpy.float32(2.5), 3)
+
+
+def test_numbers_of_numpy_and_jax_are_pythons_own():
+    jnp = pytest.importorskip("jax.numpy")
+    for number in (numpy.int32, jnp.int32, numpy.array):
+        assert pc.count(pc.Dense(1000), 1000, batch=number(3000)).macs == 3_000_000_000
+        assert pc.count(pc.load("resnet:50"), batch=number(512)).macs == 2_093_662_339_072
+        cache = pc.count(pc.Attention(2, causal=True), (10, 8), kv_cache=number(2_000_000_000)).kv_cache_bytes
+        assert cache == 2 * 8 * 2_000_000_000 * 4
+        assert (
+            pc.count(pc.loads("{input: {features: 4}, vars: {n: 1}, layers: [dense: n * n]}", n=number(2**17))).macs
+            == 2**36
+        )
+        assert pc.sweep("mlp", hidden=[number(3), number(4)]).columns["params"].dtype == numpy.int64
+    for size in (numpy.int8, numpy.uint8, jnp.int8):  # whose products would overflow
+        report = pc.count(pc.Conv(size(100), size(3)), (size(100), size(100), size(100)))
+        assert report.params == 9 * 100 * 100 + 100 and report.macs == 98 * 98 * 9 * 100 * 100
+        assert type(report.macs) is int
+    assert pc.Dropout(numpy.float32(0.5)).rate == pc.Dropout(jnp.float32(0.5)).rate == 0.5
+    assert pc.Dense(3, bias=numpy.bool_(False)).bias is False
+    for wrong in (numpy.bool_(True), jnp.array([3]), numpy.array([3]), numpy.float32(2)):
+        with pytest.raises(ArgumentError):
+            pc.count(pc.Dense(3), 3, batch=wrong)
+    with pytest.raises(ArgumentError, match=r"out must be a whole number, not `\[3\]`"):
+        pc.Dense(numpy.array([3]))
+
+
+def test_an_array_of_sizes_is_one_shape():
+    jnp = pytest.importorskip("jax.numpy")
+    for sizes in (numpy.array([8, 8, 3]), jnp.array([8, 8, 3]), numpy.array([8.0, 8.0, 3.0])):
+        assert pc.count(CONV, sizes).macs == pc.count(CONV, IMAGE).macs
+        assert pc.count(CONV, {"image": sizes}).macs == pc.count(CONV, IMAGE).macs
+    assert pc.Conv(4, numpy.array([3, 1])).kernel == (3, 1)
+    assert pc.Reshape(jnp.array([4, 2])).sizes == (4, 2)
+
+
+def test_what_can_be_read_once_is_read_once():
+    stack = [pc.Dense(3), pc.Dense(3)]
+    assert pc.count(stack, 3, train=True, freeze=(name for name in ["dense0"])).trainable == 12
+    network = pc.Network((layer for layer in stack), input=3)
+    assert pc.count(network).params == pc.count(network, train=True).params == 24
+    assert pc.count(pc.Repeat(2, (layer for layer in stack)), 3).params == 48
 
 
 @pytest.mark.parametrize("count", [-1, 2.5, "3", True, None])
@@ -271,3 +316,176 @@ def test_a_loop_of_a_form_without_a_row(item):
 def test_an_argument_that_does_not_exist(make, words):
     with pytest.raises(ArgumentError, match=words):
         make()
+
+
+# Odd calls: every argument of the public functions, methods, layers and forms with values of every kind.
+
+
+def odd_values():
+    """Made anew for each call, since some can be read only once."""
+    jnp = pytest.importorskip("jax.numpy")
+    return [
+        *(None, float("nan"), float("inf"), -1, 0, 2.5, 3.0, True, "", "x", "prev", "a\0b", "\ud800", b"x", 1j),
+        *([], {}, (), {1, 2}, [None], [[1]], [1, [2]], ["x"], {"a": 1}, {1: 2}, range(3), slice(1), (8, 8)),
+        *(10**30, -(10**30), 10**5000, object(), Fraction(1, 2), Path("x"), (each for each in "ab"), Exception()),
+        *(pc.Dense, float, lambda *_: None, pc.Dense(3), [pc.Dense(3)], pc.Network([pc.Dense(4)], input=3)),
+        *(numpy.int32(3), numpy.array(2.5), numpy.bool_(True), numpy.array([1, 2]), numpy.array([[8, 8, 3]])),
+        *(numpy.array([]), numpy.array(["a"]), numpy.array(object()), numpy.datetime64("2020")),
+        *(jnp.array([8, 8, 3]), jnp.int32(3), jnp.float32(2.5)),
+    ]
+
+
+TEXT = "{input: {features: 4}, vars: {n: 2, k: [1, 2], b: true}, layers: [dense: {out: n, bias: b}, {dense: 'k[0]'}]}"
+CAUSAL = pc.Attention(2, causal=True)
+DENSE = pc.Network([pc.Dense(4)], input=3)
+FORMS = [
+    (pc.Do, {"body": [pc.Dense(3)]}, 3),
+    (pc.From, {"path": "prev"}, 3),
+    (pc.Residual, {"body": [pc.Dense(3)], "condition": True}, 3),
+    (pc.Gate, {"path": [pc.Dense(3)]}, 3),
+    (pc.Let, {"values": {"a": "prev"}}, 3),
+    (pc.Pop, {"stack": "s"}, 3),
+    (pc.Repeat, {"count": 2, "body": [pc.Dense(3)], "share": False}, 3),
+    (pc.Each, {"pattern": "t d -> t | d", "body": [pc.Dense(3)], "sizes": {}, "along": {}}, (5, 3)),
+    (pc.Scan, {"carry": {"s": [3]}, "body": [pc.Add(["prev", "s"])], "next": {"s": "prev"}}, (5, 3)),
+    (pc.Moe, {"experts": 4, "top_k": 2, "body": [pc.Dense(3)]}, (5, 3)),
+    (pc.With, {"item": pc.Dense(3), "name": "a", "into": (), "share": None, "push": None}, 3),
+    (pc.With, {"item": pc.Dense(3), "only": None, "frozen": False}, 3),
+    (pc.Add, {"paths": ["prev", [pc.Dense(3)]]}, 3),
+    (pc.Attend, {name: [pc.Reshape([5, 1, 3])] for name in ("query", "key", "value")}, (5, 3)),
+    (pc.Bottleneck, {"out": 4, "expand": 6, "stride": 1, "norm": None}, (8, 8, 3)),
+    (pc.Attention, {"heads": 2, "kv_heads": 1, "causal": True, "window": 3, "scale": 1.0}, (6, 8)),
+]
+
+
+def counting():
+    options = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")
+    yield from ((f"count({name})", lambda v, name=name: str(pc.count(CONV, IMAGE, **{name: v}))) for name in options)
+    yield "count(network)", lambda v: pc.count(v)
+    yield "count(items)", lambda v: pc.count([pc.Dense(3), v], 3)
+    yield "count(input)", lambda v: str(pc.count(pc.Relu(), v))
+    yield "count(image)", lambda v: pc.count(pc.Relu(), {"image": v})
+    yield "count(size)", lambda v: pc.count(CONV, (8, v, 3))
+    yield "count(freeze, train)", lambda v: pc.count(CONV, IMAGE, train=True, freeze=v)
+    yield "count(optimizer, train)", lambda v: pc.count(CONV, IMAGE, train=True, optimizer=v)
+    yield "count(kv_cache) of attention", lambda v: str(pc.count(CAUSAL, (10, 8), kv_cache=v))
+    yield "memory_of(network)", lambda v: pc.memory_of(v)
+    for name in ("batch", "train", "optimizer"):
+        yield f"memory_of({name})", lambda v, name=name: pc.memory_of(DENSE, **{name: v})
+    yield "check", lambda v: pc.check(v)
+    yield "zoo", lambda v: None if isinstance(v, str | None) else pc.zoo(v)
+    for name in ("input", "inputs", "outputs", "name"):
+        yield f"Network({name})", lambda v, name=name: pc.count(pc.Network([pc.Dense(3)], **{"input": 3, name: v}))
+    yield "Network(items)", lambda v: pc.count(pc.Network(v, input=3))
+    yield "Network(outputs) of labels", lambda v: pc.count(pc.Network([pc.Dense(3)], input=3, outputs={"a": v}))
+    yield "graph", lambda v: DENSE.graph(v)
+    yield "Shape", lambda v: pc.count(pc.Relu(), pc.Shape(v))
+    yield "Shape(layout)", lambda v: pc.count(pc.Relu(), pc.Shape((3,), v))
+    yield "Column.whole", lambda v: pc.Column.whole("n", v)
+    report = pc.count([pc.Residual([pc.Dense(3)]), pc.Dense(3)], 3)
+    for name in ("depth", "columns", "sort"):
+        yield f"sheet({name})", lambda v, name=name: report.sheet(**{name: v})
+    yield "report[]", lambda v: report[v]
+    yield "report.get", lambda v: report.get(v)
+    yield "report.by", lambda v: report.by(v)
+
+
+def specs():
+    yield "load", pc.load
+    yield "loads", pc.loads
+    yield "load(variant)", lambda v: pc.load("resnet", v)
+    yield "loads(file)", lambda v: pc.loads(TEXT, None, v)
+    for name in ("n", "k", "b"):
+        yield f"loads({name})", lambda v, name=name: pc.count(pc.loads(TEXT, **{name: v}))
+
+
+def sweeps(spec):
+    yield "sweep(spec)", lambda v: pc.sweep(v, n=[1, 2])
+    for name in ("n", "k", "b", "k[0]"):
+        yield f"sweep({name})", lambda v, name=name: pc.sweep(spec, **{name: v})
+    yield "sweep(n) of two", lambda v: pc.sweep(spec, n=[1, v])
+    for name in ("variant", "where", "paired", "seed", "chunk", "workers"):
+        yield f"sweep({name})", lambda v, name=name: pc.sweep(spec, n=[1, 2], **{name: v})
+    yield "sweep(random)", lambda v: type(v) is int or pc.sweep(spec, n=[1, 2], random=v)
+    swept = pc.sweep(spec, n=[1, 2, 3])
+    for name in ("take", "where", "column", "point", "error", "joined"):
+        yield f"swept.{name}", getattr(swept, name)
+    yield "swept.top(rows)", lambda v: swept.top(v, "macs")
+    yield "swept.top(by)", lambda v: swept.top(2, v)
+    yield "swept.pareto", lambda v: swept.pareto("macs", v)
+    yield "swept.plot", lambda v: swept.plot("plot.svg", v)
+    yield "solve(spec)", lambda v: pc.solve(v, "n", {"params": 100})
+    yield "solve(variable)", lambda v: pc.solve(spec, v, {"params": 100})
+    yield "solve(at_most)", lambda v: pc.solve(spec, "n", v)
+    yield "solve(at_most) of params", lambda v: pc.solve(spec, "n", {"params": v})
+    for name in ("variant", "low", "high", "step", "b"):
+        yield f"solve({name})", lambda v, name=name: pc.solve(spec, "n", {"params": 100}, **{name: v})
+
+
+def items():
+    for kind in MODULES:
+        layer = find(kind)
+        settings, *shapes = layer.examples[0]
+        shapes = shapes or [3]
+        for name in () if layer.value_fields() else (each.name for each in fields(layer)):
+            yield f"{kind}({name})", lambda v, a=(layer, settings, shapes, name): made(*a, v)
+    for form, settings, shape in FORMS:
+        for name in settings:
+            yield f"{form.__name__}({name})", lambda v, a=(form, settings, [shape], name): made(*a, v)
+
+
+def made(kind, settings, shapes, name, value):
+    return pc.count([kind(**{**settings, name: value})], shapes[0])
+
+
+def arrays():
+    network, params = DENSE, DENSE.init()[0]
+    x, y = numpy.zeros((6, 3), numpy.float32), numpy.zeros(6, numpy.int32)
+    one = x[0]
+    yield "init", network.init
+    yield "apply(params)", lambda v: network.apply(v, one)
+    yield "apply(tensor)", lambda v: network.apply({"dense0": {"weight": v, "bias": v}}, one)
+    yield "apply(x)", lambda v: network.apply(params, v)
+    yield "apply(buffers)", lambda v: network.apply(params, one, v)
+    yield "apply(train)", lambda v: network.apply(params, one, train=v)
+    yield "trace(trips)", lambda v: pc.trace(lambda w: w @ w.T, x, trips=v)
+    yield "trace(trips) by scope", lambda v: pc.trace(lambda w: w @ w.T, x, trips={"a": v})
+    yield "trace(strict)", lambda v: pc.trace(lambda w: w @ w.T, x, strict=v)
+    yield "register_rule", lambda v: pc.register_rule(v, None)
+    yield "load_checkpoint", lambda v: pc.load_checkpoint(v, network)
+    yield "read_data", pc.data.read_data
+    for name in ("x", "y", "size", "shuffle", "seed", "drop_last"):
+        yield f"Batches({name})", lambda v, name=name: pc.data.Batches(**{"x": x, "y": y, "size": 2, name: v})
+    yield "Batches.epoch", lambda v: list(pc.data.Batches(x, y, 2).epoch(v))
+    yield "top_k_accuracy", lambda v: pc.metrics.top_k_accuracy(x, y, v) if not isinstance(v, int) else None
+    yield "softmax_cross_entropy", lambda v: pc.losses.softmax_cross_entropy(x, v)
+    for name in ("train", "freeze", "abstract"):
+        yield (
+            f"verify({name})",
+            lambda v, name=name: (
+                v in (None, True, False)
+                if isinstance(v, bool | None)
+                else (pc.verify(network, **{"abstract": True, name: v}))
+            ),
+        )
+    for name in ("epochs", "seed", "devices", "resume", "loss", "init", "optimizer", "learning_rate", "freeze"):
+        yield f"train({name})", lambda v, name=name: pc.train(network, None, **{name: v})
+
+
+@pytest.mark.parametrize("family", [counting, specs, sweeps, items, arrays], ids=lambda family: family.__name__)
+def test_odd_calls_are_refused_with_our_own_errors(family, tmp_path, monkeypatch):
+    """A result, or an error of the package that can be shown: never a Python error from inside of it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec.yaml").write_text(TEXT)
+    calls = 0
+    for name, call in family("spec.yaml") if family is sweeps else family():
+        for number in range(len(odd_values())):
+            value = odd_values()[number]
+            calls += 1
+            try:
+                call(value)
+            except ParamcountError as error:
+                assert str(error), name
+            except Exception as error:
+                pytest.fail(f"{name} of {type(value)}, number {number}: {type(error).__name__}: {error}")
+    assert calls >= 250

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,11 @@ class Report(Counted):
     @cached_property
     def rows(self) -> tuple[Row, ...]:  # type: ignore[override]
         return tuple(rows_of(self.entries, self.step))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy has: the rows, and not the tree that they are made from."""
+        step = None if self.step is None else replace(self.step, leaves={})
+        return self.__dict__ | {"rows": self.rows, "entries": (), "step": step}
 
     @property
     def training(self) -> TrainingFigures | None:

@@ -117,6 +117,10 @@ class Network:
         """The same of one mode, given its tree."""
         return graph.warnings
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made from: it expands its items itself."""
+        return self.__dict__ | {"graphs": {}}
+
     def graph(self, training: bool = False) -> Graph:
         """The expanded tree, made once for each mode."""
         training = argument("training", training, Flag())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from paramcount.errors import ParamcountError, SpecError, printable, quote
+from functools import partial
+
+from paramcount.errors import ParamcountError, Position, SpecError, printable, quote
 from paramcount.errors.suggest import did_you_mean, kind_for
 from paramcount.graph.form import Form
 from paramcount.language.arguments import FromDefaults, NamedSizes, read_arguments
@@ -14,7 +16,7 @@ from paramcount.language.expression.parse import Expression
 from paramcount.language.items import ItemSyntax, SpecItem
 from paramcount.language.signature import signature_of
 from paramcount.language.vocabulary import FORMS, form, shipped
-from paramcount.language.written import Formula
+from paramcount.language.written import Formula, Written
 from paramcount.language.yaml.nodes import Node, Scalar
 from paramcount.layers import MODULES, find
 from paramcount.layers.layer import Layer, Shape, registry
@@ -59,9 +61,14 @@ def read_call(item: ItemSyntax, kind: type[Layer] | type[Form], node: Node, cont
         # A word may name a kind whose defaults, or a block whose items, need variables.
         if not any(isinstance(getattr(made, name), SpecItem) for name in found):
             item.layer = made
-            item.make = lambda bindings, shape: made
+            item.make = partial(already, made)
             return
-    item.make = lambda bindings, shape: build(kind, written, bindings, shape)
+    item.make = partial(build, kind, written)
+
+
+def already(made: Layer | Form, bindings: Bindings, shape: Shape | None) -> Layer | Form:
+    """A layer or form that depends on nothing."""
+    return made
 
 
 def build(kind: type[Layer] | type[Form], written: list, bindings: Bindings, shape: Shape | None) -> Layer | Form:
@@ -125,11 +132,20 @@ def read_block(item: ItemSyntax, block: BlockDefinition, node: Node, context: Co
         return
     arguments = [(name, value) for name, value in written.items() if name in block.arguments]
     paths = [(name, value) for name, value in written.items() if name in block.inputs]
-    position = item.position
+    own = block.file is context.file  # whose variables it sees
+    item.make = partial(build_block, block, arguments, paths, item.position, own)
 
-    def make(bindings: Bindings, shape: Shape | None) -> SpecBlock:
-        values = {name: value.evaluate(bindings, shape) for name, value in arguments}
-        given = {name: value.evaluate(bindings, shape) for name, value in paths}
-        return SpecBlock(block, values, given, position, bindings.base if block.file is context.file else EMPTY)
 
-    item.make = make
+def build_block(
+    block: BlockDefinition,
+    arguments: list[tuple[str, Written]],
+    paths: list[tuple[str, Written]],
+    position: Position,
+    own: bool,
+    bindings: Bindings,
+    shape: Shape | None,
+) -> SpecBlock:
+    """The block with its arguments' values and the paths of its inputs."""
+    values = {name: value.evaluate(bindings, shape) for name, value in arguments}
+    given = {name: value.evaluate(bindings, shape) for name, value in paths}
+    return SpecBlock(block, values, given, position, bindings.base if own else EMPTY)

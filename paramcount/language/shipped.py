@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from inspect import Parameter, Signature
 from itertools import takewhile
 from typing import Any
@@ -19,6 +20,7 @@ from paramcount.language.written import Formula, Written
 from paramcount.layers.layer import Item
 
 
+@cache
 def block_class(name: str) -> type[Block]:
     """A shipped block as a class, for networks in Python: `Bottleneck(out=24, expand=6, stride=2)`."""
     definition = load_shipped(name, read_item)
@@ -48,6 +50,7 @@ def block_class(name: str) -> type[Block]:
             super().__init__(definition, given, paths)
 
     Shipped.__name__ = Shipped.__qualname__ = "".join(part.capitalize() for part in name.split("_"))
+    Shipped.__module__ = "paramcount"  # where pickle finds it
     introduce(Shipped, definition)
     return Shipped
 

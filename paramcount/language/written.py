@@ -173,15 +173,7 @@ def with_words(expression: Expression, context: Context, words: tuple[str, ...])
     def is_word(name: str) -> bool:
         return name not in context.names and (name in words or (words is ANY_KIND and context.is_word(name)))
 
-    found = frozenset(filter(is_word, expression.names))
-    if not found:
-        return expression
-    run = expression.evaluate
-    return expression._replace(
-        references=tuple(each for each in expression.references if each[0] not in found),
-        evaluate=lambda lookup: run(lambda name: name if name in found else lookup(name)),
-        names=expression.names - found,
-    )
+    return expression.reading(expression.names - frozenset(filter(is_word, expression.names)))
 
 
 def refuse(name: str) -> Any:

@@ -138,7 +138,9 @@ class Sweep:
         """The variables of a row."""
         row = whole_argument("row", row, at_least=0)
         if row >= len(self):
-            raise ArgumentError(f"there is no row {row}", hint=f"there are {len(self):,}, from 0", argument="row")
+            raise ArgumentError(
+                f"there is no row {quote(row)}", hint=f"there are {len(self):,}, from 0", argument="row"
+            )
         found = {name: self.columns[name][row] for name in self.variables}
         return {name: value.item() if hasattr(value, "item") else value for name, value in found.items()}
 

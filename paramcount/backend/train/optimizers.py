@@ -31,6 +31,7 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
         if not (callable(learning_rate) or is_rate(learning_rate)):
             message = f"a learning rate must be a positive number or an optax schedule, not {quote(learning_rate)}"
             raise ArgumentError(message, argument="learning_rate")
+        learning_rate = learning_rate if callable(learning_rate) else float(learning_rate)
         chosen = OPTIMIZERS[given]
         return getattr(optax, chosen.maker)(learning_rate, **chosen.settings)
     if not (hasattr(given, "init") and hasattr(given, "update")):

@@ -29,7 +29,7 @@ def first_values(graph: Graph, init: Any, seed: int) -> tuple[Tensors, Tensors]:
     params, buffers = initialize(graph, seed)
     if callable(init):
         init = {path: {name: init(path, name, each[name].shape) for name in each} for path, each in params.items()}
-    for path, each in by_path(init or {}):
+    for path, each in by_path({} if init is None else init):
         for name, value in by_path(each):
             place = f"{path}/{name}"
             home = next((tree[path] for tree in (params, buffers) if name in tree.get(path, {})), None)

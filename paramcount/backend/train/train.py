@@ -137,7 +137,7 @@ def train(
 
 def check_batches(name: str, batches: Any, epochs: int) -> None:
     """Raises ArgumentError for batches that cannot be iterated over, or not often enough."""
-    if isinstance(batches, (Mapping, str)) or not isinstance(batches, Iterable):
+    if isinstance(batches, (Mapping, str)) or not isinstance(batches, Iterable) or getattr(batches, "shape", 1) == ():
         hint = "Batches(x, y, 128) makes them from arrays"
         raise ArgumentError(f"`{name}` must be pairs (x, y), not {quote(type(batches).__name__)}", hint, argument=name)
     if isinstance(batches, Iterator) and epochs > 1:

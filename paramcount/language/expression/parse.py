@@ -1,5 +1,7 @@
 """Expressions: parsed once, by precedence, into closures; nothing is ever handed to Python's own evaluation."""
 
+from __future__ import annotations
+
 import math
 import operator
 from collections.abc import Callable
@@ -71,6 +73,26 @@ class Expression(NamedTuple):
     def constant(self) -> bool:
         """Whether it reads no variable."""
         return not self.references
+
+    def reading(self, names: frozenset[str]) -> Expression:
+        """The expression with only these variables; other names stand for themselves, as words."""
+        if names == self.names:
+            return self
+        run = self.evaluate
+        return self._replace(
+            references=tuple(each for each in self.references if each[0] in names),
+            evaluate=lambda lookup: run(lambda name: lookup(name) if name in names else name),
+            names=names,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it is compiled anew from its text."""
+        return read_again, (self.text, self.position, self.names)
+
+
+def read_again(text: str, position: Position, names: frozenset[str]) -> Expression:
+    """An expression that was read before, with these variables."""
+    return parse(text, position).reading(names)
 
 
 def parse(text: str, position: Position) -> Expression:
