@@ -1,0 +1,11 @@
+"""The command line."""
+
+COMMANDS = {  # each a module of this folder with a function `run`; without a command, a spec is counted
+    "verify": "build a network in JAX, and compare it with its count",
+    "measure": "time a network on this machine",
+    "trace": "count a JAX function",
+    "train": "train a network on a data set",
+    "zoo": "list the shipped specs, and what each costs",
+    "sweep": "count many variants at once",
+    "solve": "find the largest network within a budget",
+}

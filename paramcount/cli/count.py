@@ -77,7 +77,7 @@ def ended(failure: CheckError | None) -> int:
 
 def parser() -> Parser:
     from paramcount import __version__
-    from paramcount.cli.main import COMMANDS
+    from paramcount.cli import COMMANDS
     from paramcount.cost.count import ATTENTION
 
     commands = "\n".join(f"  {name:8}  {what}" for name, what in COMMANDS.items())

@@ -5,7 +5,8 @@ import shlex
 
 import pytest
 
-from paramcount.cli.main import COMMANDS, main
+from paramcount.cli import COMMANDS
+from paramcount.cli.main import main
 from paramcount.cli.values import whole
 
 WRONG = [  # what a user may type
