@@ -11,14 +11,16 @@ from typing import Any
 from paramcount.backend.trace.primitives import ELEMENTWISE, FREE, MOVES
 from paramcount.backend.trace.products import Rule
 from paramcount.backend.trace.scopes import Stacks, standing
-from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker
+from paramcount.backend.trace.update import Update, size
+from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker, opened
 from paramcount.errors import ArgumentError, quote
 
 Owners = dict[Any, Any]  # by variable
+JOINING = ("concatenate", "dynamic_update_slice", "scatter")  # movements of several operands into one result
 
 
 class Following(Walker):
-    """A walk with owners: `reads` maps each owner to the name stacks of its first readers.
+    """A walk of an inlined program with owners: `reads` maps each owner to the name stacks of its first readers.
 
     `trips` is the number of iterations of `while` loops: a number, `unknown`, or either by scope. With `strict`, an
     operation without a rule is an error, otherwise it is marked as uncounted.
@@ -30,34 +32,42 @@ class Following(Walker):
         self.unused = set(trips) if isinstance(trips, dict) else set()
         self.strict = strict
         self.owners: Owners = {}  # of variables that are parameters, possibly moved
-        self.wanted: Owners = {}  # of variables that become a parameter's gradient or next value
+        self.results: Owners = {}  # of variables that are a parameter's gradient or next value
+        self.wanted: Owners = {}  # of those, and of variables that become one of them
+        self.layers: Owners = {}  # of parts of an optimizer's state, the parameter that they belong to
         self.reads: dict[Any, Stacks] = {}  # the name stacks of the first operation that reads a parameter
+        self.update: Any = None  # that of the program which is being walked
+        self.updating = False  # within it
 
-    def trace(self, jaxpr: Any, inputs: list[Any], constants: list[Any], outputs: list[Any]) -> None:
-        """Walk the whole program, with these owners of its inputs, constants and results."""
-        self.follow(jaxpr, Place(), inputs, outputs, constants)
+    def trace(self, program: Any, owners: Owners, results: Owners, layers: Owners) -> None:
+        """Walk a whole program, with the owners of its inputs and of all constants in it, and of its results."""
+        self.owners, self.results, self.layers = owners, results, layers
+        self.follow(program, Place())
 
     def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = ()) -> None:
-        inputs = [lookup(self.owners, each) for each in operands]
-        outputs = [lookup(self.wanted, each) for each in results]
-        owners = self.follow(jaxpr, place, inputs, outputs)
-        if len(results) == len(jaxpr.outvars):
-            self.owners.update(
-                (result, owner)
-                for result, inner in zip(results, jaxpr.outvars, strict=True)
-                if (owner := lookup(owners, inner)) is not None
-            )
+        self.owners |= paired(jaxpr.invars, [lookup(self.owners, each) for each in operands])
+        self.results |= paired(jaxpr.outvars, [lookup(self.results, each) for each in results])
+        self.wanted |= paired(jaxpr.outvars, [lookup(self.wanted, each) for each in results])
+        self.follow(jaxpr, place)
+        self.owners |= paired(results, [lookup(self.owners, each) for each in jaxpr.outvars])
 
-    def follow(
-        self, jaxpr: Any, place: Place, inputs: list[Any], outputs: list[Any], constants: list[Any] | None = None
-    ) -> Owners:
-        around = self.owners, self.wanted
-        self.owners = paired(jaxpr.invars, inputs) | paired(jaxpr.constvars, constants or [])
-        self.wanted = demands(jaxpr, paired(jaxpr.outvars, outputs))
+    def follow(self, jaxpr: Any, place: Place) -> None:
+        around = self.update
+        if not self.updating:
+            given = {each: self.owners[each] for each in jaxpr.invars if each in self.owners}
+            results = {each: owner for each in jaxpr.outvars if (owner := lookup(self.results, each)) is not None}
+            self.update = Update(jaxpr, given, results, place.stacks)
+            own, state = self.update.divided(given, results)
+            self.wanted |= own
+            demands(jaxpr, self.wanted, {each: self.layers.get(owner) for each, owner in state.items()}, self.update)
         super().program(jaxpr, place)
-        owners = self.owners
-        self.owners, self.wanted = around
-        return owners
+        self.update = around
+
+    def equation(self, eqn: Any, place: Place) -> None:
+        around = self.updating
+        self.updating = around or self.update.holds(eqn)
+        super().equation(eqn, place)
+        self.updating = around
 
     def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
         self.add(eqn, place, macs=rule(eqn))
@@ -72,18 +82,30 @@ class Following(Walker):
         operations = FREE[name](eqn)
         if operations:
             self.add(eqn, place, elementwise=operations)
+        if name in ELEMENTWISE:
+            self.adapt(eqn)
+
+    def adapt(self, eqn: Any) -> None:
+        """What is made of a parameter alone, with a number or a gradient, stands for it: `w - 0.1 * gradient`."""
+        owned = {each: owner for each in eqn.invars if (owner := lookup(self.owners, each)) is not None}
+        others = [each for each in eqn.invars if not hasattr(each, "val") and each not in owned and size(each) > 1]
+        owners = set(owned.values())
+        if len(owners) == 1 and all(each in self.update.dependent for each in others):
+            [owner] = owners
+            self.owners |= {each: owner for each in eqn.outvars if any(size(each) == size(old) for old in owned)}
 
     def add(self, eqn: Any, place: Place, macs: int = 0, elementwise: int = 0, **more: Any) -> None:
         owner = None
         for variable in eqn.invars:
             found = lookup(self.owners, variable)
-            if found is not None:
+            if found is not None and not self.updating:
                 owner = found
                 self.reads.setdefault(found, place.inside(eqn).stacks)
-        if owner is None:
+        if owner is None and not self.updating:
             owner = next((found for each in eqn.outvars if (found := lookup(self.wanted, each)) is not None), None)
         stacks, times = place.inside(eqn).stacks, place.times
         operation = Operation(stacks, eqn.primitive.name, macs * times, times, elementwise * times, eqn, owner, **more)
+        operation = operation._replace(update=self.updating)
         self.operations.append(operation)
 
     def note(self, eqn: Any, place: Place, text: str, uncounted: bool = False) -> None:
@@ -127,17 +149,36 @@ def paired(variables: list[Any], owners: list[Any]) -> Owners:
     return {v: owner for v, owner in zip(variables, owners, strict=True) if owner is not None and not hasattr(v, "val")}
 
 
-def demands(jaxpr: Any, wanted: Owners) -> Owners:
-    """The owners of all variables that become one of the wanted results by movements and elementwise operations."""
-    if not wanted:
-        return wanted
+def demands(jaxpr: Any, wanted: Owners, weak: Owners, update: Update) -> None:
+    """Add the owners of all variables that become one of the wanted by movements and elementwise operations.
+
+    `weak` are owners of results that no other owner needs. Sums and branches are seen through in the update alone:
+    elsewhere a sum mixes what belongs to different layers.
+    """
+    if not (wanted or weak):
+        return
     for eqn in reversed(jaxpr.eqns):
         name = eqn.primitive.name
-        owner = next((found for each in eqn.outvars if (found := wanted.get(each)) is not None), None)
-        if owner is None or not (name in MOVES or name in ELEMENTWISE):
+        owners = [found if (found := wanted.get(each)) is not None else weak.get(each) for each in eqn.outvars]
+        owner = next((each for each in owners if each is not None), None)
+        if owner is None:
             continue
-        result = eqn.outvars[0].aval
-        for variable in eqn.invars[:1] if name in MOVES else eqn.invars:
-            if not hasattr(variable, "val") and (name in MOVES or variable.aval.shape == result.shape):
+        if name == "cond" and update.holds(eqn):
+            for branch in map(opened, eqn.params["branches"]):
+                wanted |= paired(branch.outvars, owners)
+                demands(branch, wanted, {}, update)
+                for operand, inner in zip(eqn.invars[1:], branch.invars, strict=True):
+                    if inner in wanted and not hasattr(operand, "val"):
+                        wanted.setdefault(operand, wanted[inner])
+            continue
+        result = eqn.outvars[0]
+        if name in MOVES:
+            operands = eqn.invars if name in JOINING else eqn.invars[:1]
+            operands = [each for each in operands if name != "broadcast_in_dim" or size(each) == size(result)]
+        elif name in ELEMENTWISE:
+            operands = [each for each in eqn.invars if each.aval.shape == result.aval.shape]
+        else:
+            operands = eqn.invars[:1] if name == "reduce_sum" and update.holds(eqn) else []
+        for variable in operands:
+            if not hasattr(variable, "val"):
                 wanted.setdefault(variable, owner)
-    return wanted

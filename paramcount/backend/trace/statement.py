@@ -13,6 +13,7 @@ from paramcount.cost.traced import Trace
 from paramcount.layers.layer import Shape
 from paramcount.numbers.units import BITS
 
+OPTIMIZER = "optimizer"  # the row of what makes the next parameters
 EQUINOX = "eqx."  # its layers' scopes are class names, the same for all layers of a class
 
 
@@ -25,8 +26,16 @@ class Statement:
         self.tallies = Tallies(named=parameters is not None)
         self.uncounted: list[str] = []
         placed = [(each, *place(each.stacks, each.owner)) for each in operations]
-        self.forward = {path[:end] for _, path, phase in placed if phase == "forward" for end in range(len(path) + 1)}
+        self.forward = {
+            path[:end]
+            for each, path, phase in placed
+            if phase == "forward" and not each.update
+            for end in range(len(path) + 1)
+        }
         for each, path, phase in placed:
+            if each.update:
+                phase = "update"
+                path = (*path, OPTIMIZER) if path in self.forward or not path else path
             path = self.known(path)
             if each.uncounted:
                 path = (*path, each.primitive)
@@ -64,4 +73,4 @@ def shape_of(operation: Operation) -> Shape | None:
 
 
 def bits(dtype: Any) -> int:
-    return BITS.get(dtype.name) or 8 * dtype.itemsize
+    return BITS.get(dtype.name) or 8 * getattr(dtype, "itemsize", 0)  # keys of random numbers have none
