@@ -10,13 +10,13 @@ from typing import Any
 
 from paramcount.backend.trace.primitives import ELEMENTWISE, FREE, MOVES
 from paramcount.backend.trace.products import Rule
-from paramcount.backend.trace.scopes import Stacks, standing
+from paramcount.backend.trace.scopes import Stacks, elements, standing
+from paramcount.backend.trace.shared import Shared
 from paramcount.backend.trace.update import Update, size
 from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker, opened
 from paramcount.errors import ArgumentError, quote
 
 Owners = dict[Any, Any]  # by variable
-JOINING = ("concatenate", "dynamic_update_slice", "scatter")  # movements of several operands into one result
 
 
 class Following(Walker):
@@ -38,18 +38,34 @@ class Following(Walker):
         self.reads: dict[Any, Stacks] = {}  # the name stacks of the first operation that reads a parameter
         self.update: Any = None  # that of the program which is being walked
         self.updating = False  # within it
+        self.shared = Shared()
 
     def trace(self, program: Any, owners: Owners, results: Owners, layers: Owners) -> None:
         """Walk a whole program, with the owners of its inputs and of all constants in it, and of its results."""
         self.owners, self.results, self.layers = owners, results, layers
         self.follow(program, Place())
+        for nested in (False, True):  # products of gradients of gradients, when those of the gradients are known
+            for number, each in enumerate(self.operations):
+                if not each.macs or each.update or (nested and not differentiated_twice(each.stacks)):
+                    continue
+                owner = each.owner if each.owner is not None else self.shared.owner(each.equation, nested)
+                if owner is not None:
+                    self.shared.compute(each.equation, owner)
+                    self.operations[number] = each._replace(owner=owner)
 
     def program(self, jaxpr: Any, place: Place, operands: Any = (), results: Any = ()) -> None:
         self.owners |= paired(jaxpr.invars, [lookup(self.owners, each) for each in operands])
+        if len(operands) == len(jaxpr.invars):
+            for inner, operand in zip(jaxpr.invars, operands, strict=True):
+                self.shared.join(inner, operand)
         self.results |= paired(jaxpr.outvars, [lookup(self.results, each) for each in results])
-        self.wanted |= paired(jaxpr.outvars, [lookup(self.wanted, each) for each in results])
+        gradients = [None if each in self.results else lookup(self.wanted, each) for each in results]
+        self.wanted |= paired(jaxpr.outvars, gradients)
         self.follow(jaxpr, place)
         self.owners |= paired(results, [lookup(self.owners, each) for each in jaxpr.outvars])
+        if len(results) == len(jaxpr.outvars):
+            for result, inner in zip(results, jaxpr.outvars, strict=True):
+                self.shared.join(result, inner)
 
     def follow(self, jaxpr: Any, place: Place) -> None:
         around = self.update
@@ -71,11 +87,17 @@ class Following(Walker):
 
     def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
         self.add(eqn, place, macs=rule(eqn))
+        for variable in eqn.invars:
+            owner = lookup(self.owners, variable)
+            if owner is not None:
+                self.shared.read(eqn, variable, owner)
 
     def free(self, eqn: Any, place: Place) -> None:
         name = eqn.primitive.name
         if name in MOVES:
             owner = lookup(self.owners, eqn.invars[0]) if eqn.invars else None
+            if len(eqn.invars) == 1 and size(eqn.invars[0]) == size(eqn.outvars[0]):
+                self.shared.join(eqn.outvars[0], eqn.invars[0])
             if owner is not None:
                 self.owners.update((variable, owner) for variable in eqn.outvars)
             return
@@ -137,6 +159,10 @@ class Following(Walker):
             raise ArgumentError(f"`trips` names {quote(scope)}, where no `while` runs", hint=hint, argument="trips")
 
 
+def differentiated_twice(stacks: Stacks) -> bool:
+    return elements(stacks).count(("Transform", "jvp")) > 1
+
+
 def lookup(owners: Owners, variable: Any) -> Any:
     """A variable's owner; a literal has none."""
     return None if hasattr(variable, "val") else owners.get(variable)
@@ -173,8 +199,9 @@ def demands(jaxpr: Any, wanted: Owners, weak: Owners, update: Update) -> None:
             continue
         result = eqn.outvars[0]
         if name in MOVES:
-            operands = eqn.invars if name in JOINING else eqn.invars[:1]
-            operands = [each for each in operands if name != "broadcast_in_dim" or size(each) == size(result)]
+            operands = eqn.invars[:2] if name == "dynamic_update_slice" else eqn.invars[:1]
+            if name == "concatenate" or (name == "broadcast_in_dim" and size(operands[0]) < size(result)):
+                operands = []  # of several parameters, or none
         elif name in ELEMENTWISE:
             operands = [each for each in eqn.invars if each.aval.shape == result.aval.shape]
         else:

@@ -94,7 +94,7 @@ def dependent(program: Any) -> set[Any]:
 
 def inner_programs(eqn: Any) -> list[Any]:
     """The programs that an equation runs, as far as they are inlined."""
-    values = [each for value in eqn.params.values() for each in (value if isinstance(value, tuple) else (value,))]
+    values = [each for value in eqn.params.values() for each in (value if type(value) is tuple else (value,))]
     return [opened(each) for each in values if hasattr(opened(each), "eqns")]
 
 
