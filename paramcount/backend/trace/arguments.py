@@ -17,17 +17,20 @@ from paramcount.errors import ArgumentError, quote
 Keys = tuple[Any, ...]  # a path in a tree: names, and whole numbers for places in lists
 COMPILED = ("PjitFunction", "JitWrapped", "JitFn")  # what `jax.jit` and `nnx.jit` return
 
+UNTRACED = ("O", "S", "U", "M", "m")  # kinds of NumPy's types that JAX does not have: objects, texts, dates
+
 
 class Leaf(NamedTuple):
-    """A traced array: the argument that it is in, and its path there.
+    """A traced array: its path, which begins with the number of its argument.
 
-    `given` numbers the places where `params` itself stands, whose leaves have their paths in it; None elsewhere.
+    `start` is the length of the part that leads to `params` itself, if the array is in it; `again` if that is not the
+    first place where `params` stands.
     """
 
-    argument: int
     keys: Keys
     value: Any
-    given: int | None
+    start: int = 0
+    again: bool = False
 
 
 class Arguments:
@@ -58,8 +61,7 @@ class Arguments:
             start = next((number for number, start in enumerate(starts) if keys[: len(start)] == start), None)
             if is_array(value) and (start is not None or not isinstance(value, numpy.generic)):
                 check_sizes(value)
-                inside = 1 if start is None else len(starts[start])
-                value = Leaf(keys[0], keys[inside:], value, start)
+                value = Leaf(keys, value) if start is None else Leaf(keys, value, len(starts[start]), start > 0)
                 self.numbers[keys] = len(self.leaves)
                 self.leaves.append(value)
             self.values.append(value)
@@ -141,14 +143,14 @@ def keys_of(path: Any) -> Keys:
 
 def is_array(leaf: Any) -> bool:
     """Whether a leaf is an array or stands for one; types such as `numpy.float32` have the same attributes."""
-    return isinstance(getattr(leaf, "shape", None), tuple) and hasattr(leaf, "dtype")
+    if not (isinstance(getattr(leaf, "shape", None), tuple) and hasattr(leaf, "dtype")):
+        return False
+    return getattr(leaf.dtype, "kind", "key") not in UNTRACED
 
 
 def is_value(leaf: Any) -> bool:
     """Whether a leaf is an array that a traced function can return."""
-    if not isinstance(leaf, (jax.Array, numpy.ndarray, numpy.generic)):
-        return False
-    return getattr(leaf.dtype, "kind", None) not in ("O", "S", "U", "M", "m")
+    return is_array(leaf) and isinstance(leaf, (jax.Array, numpy.ndarray, numpy.generic))
 
 
 def check_sizes(array: Any) -> None:

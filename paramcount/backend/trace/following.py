@@ -18,6 +18,8 @@ from paramcount.errors import ArgumentError, quote
 
 Owners = dict[Any, Any]  # by variable
 
+EXPORTED = "call_exported"  # a call of what `jax.export` has made
+
 
 class Following(Walker):
     """A walk of an inlined program with owners: `reads` maps each owner to the name stacks of its first readers.
@@ -136,6 +138,8 @@ class Following(Walker):
     def uncounted(self, eqn: Any, place: Place, message: str = NO_RULE, hint: str = "", scope: str = "") -> None:
         name = eqn.primitive.name
         if self.strict:
+            if name == EXPORTED:
+                hint = "an exported function does not show its operations: trace the function itself"
             hint = hint or f'register_rule("{name}", lambda eqn: macs), or trace with strict=False'
             super().uncounted(eqn, place, message, hint, scope)
         self.note(eqn, place, f"uncounted: {message.format(quote(name))}", uncounted=True)
@@ -205,7 +209,8 @@ def demands(jaxpr: Any, wanted: Owners, weak: Owners, update: Update) -> None:
         elif name in ELEMENTWISE:
             operands = [each for each in eqn.invars if each.aval.shape == result.aval.shape]
         else:
-            operands = eqn.invars[:1] if name == "reduce_sum" and update.holds(eqn) else []
+            summed = name == "reduce_sum" and (update.holds(eqn) or size(eqn.invars[0]) == size(result))
+            operands = eqn.invars[:1] if summed else []
         for variable in operands:
             if not hasattr(variable, "val"):
                 wanted.setdefault(variable, owner)

@@ -12,9 +12,10 @@ import numpy
 from jax.tree_util import tree_flatten, tree_flatten_with_path
 
 from paramcount.backend.trace.arguments import Leaf, is_array, is_module, keys_of, split
-from paramcount.backend.trace.roles import COLLECTIONS, Keys, layers_of, names, role_of
+from paramcount.backend.trace.roles import Keys, layers_of, names, role_of
 from paramcount.errors import ArgumentError
 
+RANDOM = "rngs"
 STATES = ("BatchStat", "RngState", "Cache", "Intermediate")  # nnx variables that are not parameters
 
 
@@ -44,8 +45,8 @@ class Parameters:
     def __init__(self, params: Any, leaves: Sequence[Leaf], constants: Sequence[Any]) -> None:
         own, self.states = leaves_of(params)
         self.all: list[Parameter] = []
-        if any(leaf.given == 0 for leaf in leaves):
-            paths = [leaf.keys if leaf.given == 0 else None for leaf in leaves]
+        if any(leaf.start for leaf in leaves):
+            paths = [leaf.keys[leaf.start :] if leaf.start and not leaf.again else None for leaf in leaves]
         else:
             paths = matched(own, leaves)
         there = {id(leaf.value) for leaf, path in zip(leaves, paths, strict=True) if path is not None}
@@ -61,15 +62,17 @@ class Parameters:
         counted = iter(self.described(given, counts=True))
         self.inputs: list[Parameter | None] = [None if path is None else next(counted) for path in paths]
         self.constants = [None if path is None else next(counted) for path in held]
-        modules = {each.module for each in self.counted}
-        arguments = {leaf.argument for leaf, path in zip(leaves, paths, strict=True) if path is not None}
-        for argument in {leaf.argument for leaf in leaves}:
-            rest = [n for n, leaf in enumerate(leaves) if leaf.argument == argument and self.inputs[n] is None]
-            found = self.described([(leaves[n].keys, leaves[n].value) for n in rest], counts=False)
+        models = {
+            leaf.keys[: len(leaf.keys) - len(path)]
+            for leaf, path in zip(leaves, paths, strict=True)
+            if path is not None
+        }
+        for (_, start, named), rest in others(leaves, paths, models if own else None).items():
+            found = self.described([(leaves[n].keys[start:], leaves[n].value) for n in rest], counts=False)
+            modules = {each.module for each in self.counted}
             for number, each in zip(rest, found, strict=True):
-                named = not own or argument in arguments or each.module in modules
                 if each.keys:  # an array by itself has no name
-                    self.inputs[number] = each if named else each._replace(module=())
+                    self.inputs[number] = each if named or each.module in modules else each._replace(module=())
         self.known = by_ends([each for each in (*self.constants, *self.inputs) if each and each.keys])
 
     @property
@@ -79,7 +82,7 @@ class Parameters:
     def described(self, leaves: Sequence[tuple[Keys, Any]], counts: bool) -> list[Parameter]:
         """A Parameter for each of the leaves of one tree."""
         keys, shapes = [each for each, _ in leaves], [tuple(value.shape) for _, value in leaves]
-        layers = layers_of(keys, shapes, [counts] * len(keys))
+        layers = layers_of(keys, shapes, counts)
         beside: dict[Keys, list[tuple[int, ...]]] = defaultdict(list)
         for each, shape in zip(keys, shapes, strict=True):
             beside[each[:-1]].append(shape)
@@ -87,7 +90,9 @@ class Parameters:
         for (each, value), shape, layer in zip(leaves, shapes, layers, strict=True):
             role = role_of(each, shape, value.dtype, beside[each[:-1]])
             role = "buffer" if id(value) in self.states else role
-            module = names(layer[1:] if layer[:1] and layer[0] in COLLECTIONS else layer)
+            if RANDOM in layer:  # a source of random keys is a part of the layer that draws from it
+                layer = layer[: layer.index(RANDOM)]
+            module = names(layer)
             found.append(Parameter(len(self.all) + len(found), each, module, role, shape, value.dtype, counts))
         self.all += found
         return found
@@ -116,6 +121,21 @@ class Parameters:
         return found
 
 
+def others(leaves: Sequence[Leaf], paths: Sequence[Keys | None], models: set[Keys] | None) -> dict[Any, list[int]]:
+    """The leaves that do not count, by where their paths begin, and whether they belong to a model.
+
+    They do if they are beside its parameters, as running statistics are: their paths begin in the same way. Without
+    `models` everything does.
+    """
+    found: dict[Any, list[int]] = defaultdict(list)
+    for number, (leaf, path) in enumerate(zip(leaves, paths, strict=True)):
+        if path is None:
+            start = next((each for each in models or () if each and leaf.keys[: len(each)] == each), None)
+            begins = leaf.start or len(start or leaf.keys[:1])
+            found[leaf.keys[:begins], begins, start is not None or models is None].append(number)
+    return found
+
+
 def by_ends(parameters: list[Parameter]) -> dict[Keys, list[Parameter]]:
     """The parameters by their paths, those that count first."""
     found: dict[Keys, list[Parameter]] = defaultdict(list)
@@ -125,7 +145,9 @@ def by_ends(parameters: list[Parameter]) -> dict[Keys, list[Parameter]]:
 
 
 def matched(own: list[tuple[Keys, Any]], leaves: Sequence[Leaf]) -> list[Keys | None]:
-    """For each leaf its path in `params`, if it is one of those arrays: rather where its own path ends alike."""
+    """For each leaf its path in `params`, if it is one of those arrays: rather where its own path ends alike.
+
+    Of the two paths the shorter one is kept."""
     left: dict[int, list[Keys]] = defaultdict(list)
     for keys, value in own:
         left[id(value)].append(keys)
@@ -135,7 +157,8 @@ def matched(own: list[tuple[Keys, Any]], leaves: Sequence[Leaf]) -> list[Keys | 
             paths = left.get(id(leaf.value), [])
             keys = next((keys for keys in paths if not alike or leaf.keys[-len(keys) :] == keys), None)
             if keys is not None and found[number] is None:
-                found[number] = keys
+                inside = leaf.keys[1:]
+                found[number] = inside if inside and keys[-len(inside) :] == inside else keys
                 paths.remove(keys)
     return found
 

@@ -11,51 +11,57 @@ COLLECTIONS = ("params", "batch_stats")  # Flax's, which are not layers
 WEIGHTS = ("w", "weight", "weights", "kernel", "kernels")
 BIASES = ("b", "bias", "biases")
 NORMS = ("scale", "gamma", "beta", "offset")
+ROLES = (*WEIGHTS, *BIASES, *NORMS)
 AVERAGES = ("mean_ema", "var_ema")  # Haiku's modules of running statistics
 
 Keys = tuple[Any, ...]
 
 
-def layers_of(keys: Sequence[Keys], shapes: Sequence[tuple[int, ...]], counts: Sequence[bool]) -> list[Keys]:
-    """The layer of each of the leaves of one argument: where it stands, or what its name says of a flat dict or list.
+def layers_of(keys: Sequence[Keys], shapes: Sequence[tuple[int, ...]], counts: bool) -> list[Keys]:
+    """The layer of each of the leaves of one tree: what it stands in, or, in flat dicts and lists, what its name says.
 
-    >>> layers_of([("w1",), ("b1",), ("w2",), ("b2",)], [(4, 8), (8,), (8, 2), (2,)], [True] * 4)
+    `counts` says that all of them are parameters, whatever they are called.
+
+    >>> layers_of([("w1",), ("b1",), ("w2",), ("b2",)], [(4, 8), (8,), (8, 2), (2,)], True)
     [('w1',), ('w1',), ('w2',), ('w2',)]
-    >>> layers_of([(0, 0), (0, 1), (1, 0), (1, 1)], [(4, 8), (8,), (8, 2), (2,)], [True] * 4)
+    >>> layers_of([(0, 0), (0, 1), (1, 0), (1, 1)], [(4, 8), (8,), (8, 2), (2,)], True)
     [(0,), (0,), (1,), (1,)]
     """
+    found = [each[1:-1] if each[:1] and each[0] in COLLECTIONS else each[:-1] for each in keys]
     beside: dict[Keys, list[int]] = defaultdict(list)
     for number, each in enumerate(keys):
         beside[each[:-1]].append(number)
-    found: list[Keys] = [each[:-1] for each in keys]
-    for around, numbers in beside.items():
+    for numbers in beside.values():
+        around = found[numbers[0]]
         matrices = [number for number in numbers if len(shapes[number]) > 1]
-        if len(matrices) < 2:
+        if any(isinstance(keys[number][-1], int) for number in numbers if keys[number]):
+            for number in numbers if len(matrices) > 1 else ():  # each matrix of a list begins a layer
+                first = max((each for each in matrices if each <= number), default=matrices[0])
+                found[number] = (*around, keys[first][-1])
             continue
-        first: dict[Any, str] = {}  # the name of each part
-        last = None
-        for number in numbers:
-            name = keys[number][-1]
-            if isinstance(name, int):  # in a list, each matrix begins a layer
-                last = number if last is None or number in matrices else last
-                found[number] = (*around, keys[last][-1])
-                continue
-            part, role = parts_of(name)
-            if part and (part.isdecimal() or not around or around[-1] in COLLECTIONS) and (role or counts[number]):
-                found[number] = (*around, first.setdefault(part, name if part.isdecimal() else part))
+        labels: dict[str, str] = {}
+        for number in (*matrices, *numbers):
+            part, role = parts_of(str(keys[number][-1])) if keys[number] else ("", "")
+            if (role or counts) if not around else (role and part.isdecimal() and len(matrices) > 1):
+                label = str(keys[number][-1]) if not part or part.isdecimal() else part
+                found[number] = (*around, labels.setdefault(part, label))
     return found
 
 
 def parts_of(name: str) -> tuple[str, str]:
     """What a name says beside the role, and the word for the role.
 
-    >>> parts_of("w1"), parts_of("encoder_bias"), parts_of("head"), parts_of("kernel")
-    (('1', 'w'), ('encoder', 'bias'), ('head', ''), ('', 'kernel'))
+    >>> parts_of("w1"), parts_of("layer1_bias"), parts_of("head"), parts_of("kernel")
+    (('1', 'w'), ('layer1', 'bias'), ('head', ''), ('', 'kernel'))
     """
-    words = re.findall(r"[A-Za-z]+|\d+", name)
-    known = (*WEIGHTS, *BIASES, *NORMS)
-    roles = [word for word in words if word.lower() in known]
-    return "_".join(word for word in words if word not in roles), roles[0].lower() if roles else ""
+    role, rest = "", []
+    for word in re.split(r"[\W_]+", name):
+        letters = word.rstrip("0123456789")
+        if letters.lower() in ROLES:
+            role = role or letters.lower()
+            word = word[len(letters) :]
+        rest += [word] if word else []
+    return "_".join(rest), role
 
 
 def role_of(keys: Keys, shape: tuple[int, ...], dtype: Any, siblings: Sequence[tuple[int, ...]]) -> str:
@@ -84,13 +90,15 @@ def role_of(keys: Keys, shape: tuple[int, ...], dtype: Any, siblings: Sequence[t
 def names(keys: Keys) -> tuple[str, ...]:
     """A path as a report shows it, with an index appended to the name before it: `blocks[0]`.
 
-    >>> names(("blocks", 0, "attend")), names((0, 1))
-    (('blocks[0]', 'attend'), ('0[1]',))
+    Haiku's names are paths, in which `~` stands for a module made by another one's constructor.
+
+    >>> names(("blocks", 0, "attend")), names((0, 1)), names(("mlp/~/linear_0",))
+    (('blocks[0]', 'attend'), ('0[1]',), ('mlp', 'linear_0'))
     """
     found: list[str] = []
     for key in keys:
         if isinstance(key, int) and found:
             found[-1] += f"[{key}]"
         else:
-            found.append(str(key))
+            found += [name for name in str(key).split("/") if name not in ("", "~")]
     return tuple(found)

@@ -26,30 +26,32 @@ class Statement:
         self.tallies = Tallies(named=parameters is not None)
         self.uncounted: list[str] = []
         placed = [(each, *place(each.stacks, each.owner)) for each in operations]
+        homes = [(each, place(reads[each], each)[0] if each in reads else each.module) for each in parameters or ()]
         self.forward = {
             path[:end]
             for each, path, phase in placed
             if phase == "forward" and not each.update
             for end in range(len(path) + 1)
         }
+        self.only = only_layer(placed, homes)
         for each, path, phase in placed:
-            if each.update:
-                phase = "update"
-                path = (*path, OPTIMIZER) if path in self.forward or not path else path
             path = self.known(path)
             if each.uncounted:
                 path = (*path, each.primitive)
                 self.uncounted.append(f"{'/'.join(path)}: {each.note.removeprefix('uncounted: ')}")
+            if each.update:
+                phase = "update"
+                path = (*path, OPTIMIZER) if path in self.forward or not path else path
             self.tallies.at(path).work(
                 phase, each.primitive, each.macs, each.elementwise, each.times, shape_of(each), each.note
             )
-        for parameter in parameters or ():
-            stacks = reads.get(parameter)
-            path = parameter.module if stacks is None else self.known(place(stacks, parameter)[0])
-            self.tallies.at(path).parameter(parameter.role, parameter.size, bits(parameter.dtype))
+        for parameter, path in homes:
+            self.tallies.at(self.known(path)).parameter(parameter.role, parameter.size, bits(parameter.dtype))
 
     def known(self, path: Path) -> Path:
         """The path of the forward pass: JAX repeats a scope around a loop's body in the backward pass."""
+        if path == self.only:
+            return ()
         if path in self.forward:
             return path
         shorter = tuple(name for name, _ in groupby(path))
@@ -57,6 +59,16 @@ class Statement:
 
     def trace(self, name: str) -> Trace:
         return self.tallies.trace(name, tuple(self.uncounted))
+
+
+def only_layer(placed: list[tuple[Operation, Path, str]], homes: list[tuple[Parameter, Path]]) -> Path | None:
+    """The path of a layer by the name of its parameter, if the function consists of it: it has the function's name."""
+    if any(each.update for each, _, _ in placed):
+        return None
+    paths = {path for _, path, _ in placed if path} | {path for _, path in homes if path}
+    flat = {each.owner.module for each, _, _ in placed if each.owner and len(each.owner.keys) == 1}
+    flat |= {each.module for each, _ in homes if len(each.keys) == 1}
+    return paths.pop() if len(paths) == 1 and paths <= flat else None
 
 
 def place(stacks: Stacks, owner: Parameter | None) -> tuple[Path, str]:

@@ -41,8 +41,8 @@ class Update:
         return id(eqn) in self.equations
 
     def divided(self, given: dict[Any, Any], results: dict[Any, Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """The results whose owners the model reads, and those whose owners the update alone reads."""
-        state = {owner for variable, owner in given.items() if variable in self.read}
+        """The results whose owners are parameters or read by the model, and those that the update alone reads."""
+        state = {owner for variable, owner in given.items() if variable in self.read and not owner.counts}
         own = {each: owner for each, owner in results.items() if owner not in state}
         return own, {each: owner for each, owner in results.items() if owner in state}
 
