@@ -99,9 +99,10 @@ def unbound(function: Callable[..., Any]) -> tuple[Callable[..., Any], list[Any]
     if is_module(owner := getattr(function, "__self__", None)):
         return lambda module: MethodType(function.__func__, module), [owner]  # type: ignore[attr-defined]
     if isinstance(function, partial):
+        inner, held = unbound(function.func)
         bound = [function.args, function.keywords]
-        if any(map(is_module, tree_flatten(bound, is_leaf=is_module)[0])):
-            return lambda args, keywords: partial(function.func, *args, **keywords), bound
+        if held or any(map(is_module, tree_flatten(bound, is_leaf=is_module)[0])):
+            return lambda args, keywords, *held: partial(inner(*held), *args, **keywords), [*bound, *held]
     return lambda: function, []
 
 

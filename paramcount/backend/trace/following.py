@@ -124,7 +124,9 @@ class Following(Walker):
             found = lookup(self.owners, variable)
             if found is not None and not self.updating:
                 owner = found
-                self.reads.setdefault(found, place.inside(eqn).stacks)
+                first = self.reads.get(found)
+                if first is None or not standing(first).path:  # rather where a scope has a name
+                    self.reads[found] = place.inside(eqn).stacks
         if owner is None and not self.updating:
             owner = next((found for each in eqn.outvars if (found := lookup(self.wanted, each)) is not None), None)
         stacks, times = place.inside(eqn).stacks, place.times

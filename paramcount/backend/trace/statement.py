@@ -25,8 +25,11 @@ class Statement:
     ) -> None:
         self.tallies = Tallies(named=parameters is not None)
         self.uncounted: list[str] = []
-        placed = [(each, *place(each.stacks, each.owner)) for each in operations]
-        homes = [(each, place(reads[each], each)[0] if each in reads else each.module) for each in parameters or ()]
+        self.scoped = {owner for owner, stacks in reads.items() if in_scope(standing(stacks).path)}
+        placed = [(each, *self.place(each.stacks, each.owner)) for each in operations]
+        homes = [
+            (each, self.place(reads[each], each)[0] if each in reads else each.module) for each in parameters or ()
+        ]
         self.forward = {
             path[:end]
             for each, path, phase in placed
@@ -47,6 +50,13 @@ class Statement:
             )
         for parameter, path in homes:
             self.tallies.at(self.known(path)).parameter(parameter.role, parameter.size, bits(parameter.dtype))
+
+    def place(self, stacks: Stacks, owner: Parameter | None) -> tuple[Path, str]:
+        """The path of an operation's row, and its phase; layers that scopes do not tell apart, their parameters do."""
+        path, phase = standing(stacks)
+        if owner and owner.module and owner not in self.scoped and not in_scope(path):
+            path = (*(name for name in path if not name.startswith(EQUINOX)), *owner.module)
+        return path, phase
 
     def known(self, path: Path) -> Path:
         """The path of the forward pass: JAX repeats a scope around a loop's body in the backward pass."""
@@ -71,12 +81,9 @@ def only_layer(placed: list[tuple[Operation, Path, str]], homes: list[tuple[Para
     return paths.pop() if len(paths) == 1 and paths <= flat else None
 
 
-def place(stacks: Stacks, owner: Parameter | None) -> tuple[Path, str]:
-    """The path of an operation's row, and its phase; layers that scopes do not tell apart, their parameters do."""
-    path, phase = standing(stacks)
-    if owner and owner.module and (not path or path[-1].startswith(EQUINOX)):
-        path = (*(name for name in path if not name.startswith(EQUINOX)), *owner.module)
-    return path, phase
+def in_scope(path: Path) -> bool:
+    """Whether a scope tells layers apart, as those of Equinox' classes do not."""
+    return bool(path) and not path[-1].startswith(EQUINOX)
 
 
 def shape_of(operation: Operation) -> Shape | None:
