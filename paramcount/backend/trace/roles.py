@@ -30,18 +30,19 @@ def layers_of(keys: Sequence[Keys], shapes: Sequence[tuple[int, ...]], counts: b
     found = [each[1:-1] if each[:1] and each[0] in COLLECTIONS else each[:-1] for each in keys]
     beside: dict[Keys, list[int]] = defaultdict(list)
     for number, each in enumerate(keys):
-        beside[each[:-1]].append(number)
+        if each:  # an array by itself has no name
+            beside[each[:-1]].append(number)
     for numbers in beside.values():
         around = found[numbers[0]]
         matrices = [number for number in numbers if len(shapes[number]) > 1]
-        if any(isinstance(keys[number][-1], int) for number in numbers if keys[number]):
+        if any(isinstance(keys[number][-1], int) for number in numbers):
             for number in numbers if len(matrices) > 1 else ():  # each matrix of a list begins a layer
                 first = max((each for each in matrices if each <= number), default=matrices[0])
                 found[number] = (*around, keys[first][-1])
             continue
         labels: dict[str, str] = {}
         for number in (*matrices, *numbers):
-            part, role = parts_of(str(keys[number][-1])) if keys[number] else ("", "")
+            part, role = parts_of(str(keys[number][-1]))
             if (role or counts) if not around else (role and part.isdecimal() and len(matrices) > 1):
                 label = str(keys[number][-1]) if not part or part.isdecimal() else part
                 found[number] = (*around, labels.setdefault(part, label))
