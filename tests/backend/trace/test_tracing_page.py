@@ -1,4 +1,4 @@
-"""The examples of docs/tracing.md that need Flax or Equinox; its other examples are doctests."""
+"""The examples of docs/tracing.md that need Flax, Equinox or Haiku; its other examples are doctests."""
 
 import re
 from pathlib import Path
@@ -20,4 +20,4 @@ def test_example(package, block):
 
 
 def test_there_are_examples():
-    assert {package for package, _ in BLOCKS} == {"flax", "equinox"}
+    assert {package for package, _ in BLOCKS} == {"flax", "equinox", "haiku"}
