@@ -73,7 +73,14 @@ class Parameters:
             for number, each in zip(rest, found, strict=True):
                 if each.keys:  # an array by itself has no name
                     self.inputs[number] = each if named or each.module in modules else each._replace(module=())
-        self.known = by_ends([each for each in (*self.constants, *self.inputs) if each and each.keys])
+        named = [each for each in (*self.constants, *self.inputs) if each and each.keys]
+        named.sort(key=lambda each: not each.counts)
+        self.known: dict[Keys, list[Parameter]] = defaultdict(list)  # by their paths, those that count first
+        self.ends: dict[Keys, list[Parameter]] = defaultdict(list)  # by all ends of them
+        for each in named:
+            self.known[each.keys].append(each)
+            for start in range(1, len(each.keys)):
+                self.ends[each.keys[start:]].append(each)
 
     @property
     def counted(self) -> list[Parameter]:
@@ -100,12 +107,17 @@ class Parameters:
     def result(self, keys: Keys, shape: tuple[int, ...]) -> Parameter | None:
         """The parameter whose gradient or next value a result is: it has the same path, if it has one, and axes.
 
-        A gradient may have further axes in front, one for each example or output.
+        A gradient may have further axes in front, one for each example or output. Where the paths begin differently,
+        as of a part that a function returns by itself, their ends tell if they do so of one parameter alone.
         """
         for start in range(len(keys)):
             for each in self.known.get(keys[start:], ()):
                 if shape[len(shape) - len(each.shape) :] == each.shape:
                     return each
+        for start in range(len(keys)):
+            alike = [each for each in self.ends.get(keys[start:], ()) if each.shape == shape]
+            if alike:
+                return alike[0] if len(alike) == 1 else None
         return None
 
     @property
@@ -134,14 +146,6 @@ def others(leaves: Sequence[Leaf], paths: Sequence[Keys | None], models: set[Key
             begins = leaf.start or len(start or leaf.keys[:1])
             found[leaf.keys[:begins], begins, start is not None or models is None].append(number)
     return found
-
-
-def by_ends(parameters: list[Parameter]) -> dict[Keys, list[Parameter]]:
-    """The parameters by their paths, those that count first."""
-    found: dict[Keys, list[Parameter]] = defaultdict(list)
-    for each in sorted(parameters, key=lambda each: not each.counts):
-        found[each.keys].append(each)
-    return dict(found)
 
 
 def matched(own: list[tuple[Keys, Any]], leaves: Sequence[Leaf]) -> list[Keys | None]:
