@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy
-from jax.tree_util import tree_flatten, tree_flatten_with_path, tree_unflatten
+from jax.tree_util import GetAttrKey, tree_flatten, tree_flatten_with_path, tree_unflatten
 
+from paramcount.backend.trace.roles import Attribute, Keys
 from paramcount.errors import ArgumentError, quote
 
-Keys = tuple[Any, ...]  # a path in a tree: names, and whole numbers for places in lists
 COMPILED = ("PjitFunction", "JitWrapped", "JitFn")  # what `jax.jit` and `nnx.jit` return
 
 UNTRACED = ("O", "S", "U", "M", "m")  # kinds of NumPy's types that JAX does not have: objects, texts, dates
@@ -136,10 +136,14 @@ def located(tree: Any, wanted: Callable[[Any], bool]) -> list[tuple[Keys, Any]]:
 
 def keys_of(path: Any) -> Keys:
     """A path of JAX as names and numbers; a Flax variable around an array is skipped."""
-    keys = tuple(
-        next((getattr(key, kind) for kind in ("key", "name", "idx") if hasattr(key, kind)), str(key)) for key in path
-    )
+    keys = tuple(key_of(key) for key in path)
     return keys[:-1] if len(keys) > 1 and keys[-1] in ("value", "raw_value") else keys
+
+
+def key_of(key: Any) -> Any:
+    if isinstance(key, GetAttrKey):
+        return Attribute(key.name)
+    return next((getattr(key, kind) for kind in ("key", "name", "idx") if hasattr(key, kind)), str(key))
 
 
 def is_array(leaf: Any) -> bool:

@@ -12,7 +12,7 @@ from paramcount.backend.trace.primitives import ELEMENTWISE, FREE, MOVES
 from paramcount.backend.trace.products import Rule
 from paramcount.backend.trace.scopes import Stacks, elements, standing
 from paramcount.backend.trace.shared import Shared
-from paramcount.backend.trace.update import Update, size
+from paramcount.backend.trace.update import Update, inner_programs, size, transposed
 from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker, opened
 from paramcount.errors import ArgumentError, quote
 
@@ -40,6 +40,8 @@ class Following(Walker):
         self.reads: dict[Any, Stacks] = {}  # the name stacks of the first operation that reads a parameter
         self.update: Any = None  # that of the program which is being walked
         self.updating = False  # within it
+        self.states: set[Any] = set()  # the owners that an optimizer alone reads
+        self.gradients: set[Any] = set()  # variables that are gradients, or made of one
         self.shared = Shared()
 
     def trace(self, program: Any, owners: Owners, results: Owners, layers: Owners) -> None:
@@ -76,6 +78,7 @@ class Following(Walker):
             results = {each: owner for each in jaxpr.outvars if (owner := lookup(self.results, each)) is not None}
             self.update = Update(jaxpr, given, results, place.stacks)
             own, state = self.update.divided(given, results)
+            self.states.update(state.values())
             self.wanted |= own
             demands(jaxpr, self.wanted, {each: self.layers.get(owner) for each, owner in state.items()}, self.update)
         super().program(jaxpr, place)
@@ -86,6 +89,19 @@ class Following(Walker):
         self.updating = around or self.update.holds(eqn)
         super().equation(eqn, place)
         self.updating = around
+        name = eqn.primitive.name
+        if name in ELEMENTWISE or name in MOVES:
+            made = any(each in self.gradients for each in eqn.invars if not hasattr(each, "val"))
+            if (made or transposed(place.inside(eqn).stacks)) and not any(each in self.owners for each in eqn.outvars):
+                self.gradients.update(eqn.outvars)
+        else:
+            self.gradients.update(each for each in eqn.outvars if self.is_gradient(eqn, each, place))
+
+    def is_gradient(self, eqn: Any, result: Any, place: Place) -> bool:
+        """Whether what is neither moved nor elementwise comes from a transposition."""
+        if self.updating or inner_programs(eqn):
+            return result in self.update.dependent
+        return transposed(place.inside(eqn).stacks)
 
     def contraction(self, eqn: Any, place: Place, rule: Rule) -> None:
         self.add(eqn, place, macs=rule(eqn))
@@ -113,10 +129,11 @@ class Following(Walker):
         """What is made of a parameter alone, with a number or a gradient, stands for it: `w - 0.1 * gradient`."""
         owned = {each: owner for each in eqn.invars if (owner := lookup(self.owners, each)) is not None}
         others = [each for each in eqn.invars if not hasattr(each, "val") and each not in owned and size(each) > 1]
-        owners = set(owned.values())
-        if len(owners) == 1 and all(each in self.update.dependent for each in others):
+        owners = set(owned.values()) - self.states
+        if len(owners) == 1 and all(each in self.gradients for each in others):
             [owner] = owners
-            self.owners |= {each: owner for each in eqn.outvars if any(size(each) == size(old) for old in owned)}
+            sizes = {size(each) for each in owned if owned[each] == owner}
+            self.owners |= {each: owner for each in eqn.outvars if size(each) in sizes}
 
     def add(self, eqn: Any, place: Place, macs: int = 0, elementwise: int = 0, **more: Any) -> None:
         owner = None

@@ -14,7 +14,11 @@ NORMS = ("scale", "gamma", "beta", "offset")
 ROLES = (*WEIGHTS, *BIASES, *NORMS)
 AVERAGES = ("mean_ema", "var_ema")  # Haiku's modules of running statistics
 
-Keys = tuple[Any, ...]
+Keys = tuple[Any, ...]  # a path in a tree: names, and whole numbers for places in lists
+
+
+class Attribute(str):
+    """The name of an attribute in a path: what stands beside it is in one layer, as its class says."""
 
 
 def layers_of(keys: Sequence[Keys], shapes: Sequence[tuple[int, ...]], counts: bool) -> list[Keys]:
@@ -33,6 +37,8 @@ def layers_of(keys: Sequence[Keys], shapes: Sequence[tuple[int, ...]], counts: b
         if each:  # an array by itself has no name
             beside[each[:-1]].append(number)
     for numbers in beside.values():
+        if isinstance(keys[numbers[0]][-1], Attribute):
+            continue
         around = found[numbers[0]]
         matrices = [number for number in numbers if len(shapes[number]) > 1]
         if any(isinstance(keys[number][-1], int) for number in numbers):
