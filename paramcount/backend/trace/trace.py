@@ -63,7 +63,7 @@ def trace(
         if type(error).__name__ != "TraceContextError":
             raise
         hint = "hand the module in as an argument: trace(step, model, x)"
-        message = f"{name_of(function)} changes a Flax nnx module that it closes over"
+        message = f"{quote(name_of(function))} changes a Flax nnx module that it closes over"
         raise ArgumentError(message, hint=hint, argument="function") from error
     walk = Following(trips, strict)
     inlining = Inlining(walk.rules)

@@ -195,3 +195,43 @@ def test_an_optimizer_in_a_scope():
     params = {"w": jnp.ones((4, 4))}
     report = trace(named, params, X, params=params)
     assert [row.path for row in report.rows] == ["all", "all/dense", "all/optimizer", "all/(rest)"]
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_several_steps_without_a_loop(given):
+    optimizer = optax.adam(0.1)
+
+    def steps(params, state, x, y):
+        for _ in range(3):
+            updates, state = optimizer.update(jax.grad(loss)(params, x, y), state, params)
+            params = optax.apply_updates(params, updates)
+        return params, state
+
+    report = trace(steps, PARAMS, optimizer.init(PARAMS), X, Y, params=PARAMS if given else None)
+    rows = {path: (forward, backward) for path, (forward, backward, _) in layers(report).items()}
+    assert rows == {"block0": (3 * FIRST, 3 * FIRST), "block1": (3 * SECOND, 3 * 2 * SECOND)}
+    assert [row.path for row in report.rows] == ["block0", "block1", "optimizer", "(rest)"]
+
+
+def test_two_networks_that_are_returned_apart():
+    both = {"made": {"gen": {"w": jnp.ones((3, 4))}}, "judge": PARAMS}
+    noise = ShapeDtypeStruct((BATCH, 3), jnp.float32)
+
+    def step(both, noise):
+        make, judge = both["made"], both["judge"]
+
+        def value(make, judge):
+            return network(judge, noise @ make["gen"]["w"]).mean()
+
+        slopes = jax.grad(value, (0, 1))(make, judge)
+        make = jax.tree.map(lambda p, g: p + 0.1 * g, make, slopes[0])
+        return make, jax.tree.map(lambda p, g: p - 0.1 * g, judge, slopes[1])
+
+    report = trace(step, both, noise, params=both)
+    gen = BATCH * 3 * 4
+    assert layers(report) == {
+        "made/gen": (gen, gen, 12),
+        "judge/block0": (FIRST, 2 * FIRST, 40),
+        "judge/block1": (0, 2 * SECOND, 18),  # its value is not needed
+    }
+    assert report["optimizer"].elementwise == 2 * (12 + 58)

@@ -207,6 +207,12 @@ class TestEquinox:
         report = trace(eqx.filter_jit(lambda x: jax.vmap(model)(x)), X, params=model)
         assert layer_rows(report) == {"layers[0]": (FIRST, 0, 0, 40), "layers[1]": (SECOND, 0, 0, 18)}
 
+    def test_a_cell_is_one_layer(self, eqx):
+        cell = eqx.nn.LSTMCell(4, 3, key=jax.random.key(0))
+        state = ShapeDtypeStruct((BATCH, 3), jnp.float32)
+        report = trace(jax.vmap(lambda cell, x, h: cell(x, (h, h)), (None, 0, 0)), cell, X, state, params=cell)
+        assert layer_rows(report) == {"eqx.nn.LSTMCell": (BATCH * 4 * 3 * (4 + 3), 0, 0, 4 * 3 * (4 + 3) + 4 * 3)}
+
 
 class TestHaiku:
     def test_a_step_with_state(self):
