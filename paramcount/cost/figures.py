@@ -74,6 +74,7 @@ class Phases(NamedTuple):
     forward_macs: Size = 0
     backward_macs: Size = 0
     recomputed_macs: Size = 0
+    update_macs: Size = 0  # of an optimizer
 
     total = classmethod(total)
 
@@ -109,6 +110,7 @@ FIGURES = {
     "forward_macs": Figure("forward", "  forward", "forward MACs", decimal),
     "backward_macs": Figure("backward", "backward MACs", "backward MACs", decimal),
     "recomputed_macs": Figure("recomputed", "recomputed MACs", "recomputed MACs", decimal),
+    "update_macs": Figure("update", "update MACs", "MACs of the update", decimal),
     "train_macs": Figure("step", "MACs of a step", "MACs of a step", decimal),
     "train_flops": Figure("step FLOPs", "FLOPs of a step", "FLOPs of a step", decimal),
     "optimizer_elementwise": Figure("optimizer", "elementwise: {}", "operations of the optimizer", decimal),
@@ -149,6 +151,7 @@ class Figured:
     forward_macs = figure("forward_macs")
     backward_macs = figure("backward_macs")
     recomputed_macs = figure("recomputed_macs")
+    update_macs = figure("update_macs")
     train_macs = figure("train_macs")
     train_flops = figure("train_flops")
     optimizer_elementwise = figure("optimizer_elementwise")

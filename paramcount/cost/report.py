@@ -72,7 +72,7 @@ class Report(Counted):
         return USUAL if self.step is None else WITH_REMAT if self.step.remat else IN_TRAINING
 
     def reason(self, name: str) -> str:
-        return "a figure of `trace`" if name == "forward_macs" else "it was not counted"
+        return "a figure of `trace`" if name in ("forward_macs", "update_macs") else "it was not counted"
 
     def statement(self) -> list[tuple[str, int | None, Any]]:
         lines = []

@@ -16,9 +16,10 @@ REST = "(rest)"  # the row of what is in a scope but in none of the scopes insid
 
 @dataclass(frozen=True)
 class Trace(Counted):
-    """What a traced function costs. `macs` are `forward_macs` + `backward_macs` + `recomputed_macs`.
+    """What a traced function costs. `macs` are those of all phases: forward, backward, recomputed, update.
 
-    Without gradients all are forward; recomputed is what `jax.checkpoint` computes again. `uncounted` lists what could
+    Without gradients all are forward; recomputed is what `jax.checkpoint` computes again, update what an optimizer
+    multiplies. `uncounted` lists what could
     not be counted, which is in no figure. The `repeat` of a row is how many times loops run it.
     """
 

@@ -42,7 +42,7 @@ class Program:
     def inside(self, eqn: Any) -> list[Program]:
         """The programs of a call, a loop or a branching, if their inputs and results correspond to the equation's."""
         operands = eqn.invars[1:] if eqn.primitive.name == "cond" else eqn.invars
-        values = [each for value in eqn.params.values() for each in (value if isinstance(value, tuple) else (value,))]
+        values = [each for value in eqn.params.values() for each in (value if type(value) is tuple else (value,))]
         jaxprs = [getattr(value, "jaxpr", value) for value in values]
         return [
             Program(jaxpr, operands, eqn.outvars, self)

@@ -13,7 +13,6 @@ Stacks = tuple[Any, ...]
 EINSUM = re.compile(r"[A-Za-z.,\s]*->[A-Za-z.\s]*")  # einsum opens a scope of its own
 TRIPS = re.compile(r"trips=(\d+)")  # a scope by which a user gives the iterations of a loop
 RECOMPUTED = "rematted_computation"  # what `jax.checkpoint` recomputes in the backward pass
-PHASES = ("forward", "backward", "recomputed")
 
 
 class Standing(NamedTuple):

@@ -6,9 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import numpy
+from jax.tree_util import tree_flatten_with_path
 
-from paramcount.backend.trace.following import Following
-from paramcount.backend.trace.parameters import Parameters, is_array
+from paramcount.backend.trace.arguments import Arguments, Keys, is_value, keys_of
+from paramcount.backend.trace.following import Following, paired
+from paramcount.backend.trace.inline import Inlining
+from paramcount.backend.trace.parameters import Parameters
 from paramcount.backend.trace.statement import Statement
 from paramcount.backend.trace.walker import UNKNOWN, alive
 from paramcount.cost.traced import Trace
@@ -44,22 +48,38 @@ def trace(
         hint = "trace(function, *arguments)"
         raise ArgumentError(f"{quote(function, repr)} is not a function", hint=hint, argument="function")
     trips, strict = numbers_of(trips), argument("strict", strict, Flag())
-    leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
-    traced = [is_array(leaf) for leaf in leaves]
+    arguments = Arguments(function, args, kwargs, params)
+    results: list[tuple[Keys, tuple[int, ...]]] = []  # the path and the sizes of each
+    changed: list[int | None] = []
 
-    def flat(*arrays: Any) -> Any:
-        remaining = iter(arrays)
-        values = [next(remaining) if array else leaf for leaf, array in zip(leaves, traced, strict=True)]
-        positional, named = jax.tree_util.tree_unflatten(tree, values)
-        return function(*positional, **named)
+    def flat(*arrays: Any) -> list[Any]:
+        result, changes = arguments.call(arrays)
+        found = [(keys_of(path), leaf) for path, leaf in tree_flatten_with_path(result)[0] if is_value(leaf)]
+        results[:] = [(keys, leaf.shape) for keys, leaf in found]
+        changed[:] = [number for number, _ in changes]
+        return [leaf for _, leaf in (*found, *changes)]
 
-    arrays = [leaf for leaf, array in zip(leaves, traced, strict=True) if array]
-    closed, results = jax.make_jaxpr(flat, return_shape=True)(*arrays)
-    parameters = Parameters(params, args, kwargs, closed.consts)
-    jaxpr, used = alive(closed)
+    try:
+        closed = jax.make_jaxpr(flat)(*(leaf.value for leaf in arguments.leaves))
+    except Exception as error:
+        if type(error).__name__ != "TraceContextError":
+            raise
+        hint = "hand the module in as an argument: trace(step, model, x)"
+        message = f"{quote(name_of(function))} changes a Flax nnx module that it closes over"
+        raise ArgumentError(message, hint=hint, argument="function") from error
     walk = Following(trips, strict)
+    inlining = Inlining(walk.rules)
+    jaxpr, used = alive(closed)
+    program = inlining.program(jaxpr, closed.consts)
+    constants = {place_of(each): each for each in inlining.constants.values()}
+    parameters = Parameters(params, arguments.leaves, list(constants.values()))
     inputs = [owner for owner, each in zip(parameters.inputs, used, strict=True) if each]
-    walk.trace(jaxpr, inputs, parameters.constants, parameters.outputs(results))
+    held = dict(zip(constants, parameters.constants, strict=True))
+    owners = paired(program.invars, inputs)
+    owners |= {variable: owner for variable, each in inlining.constants.items() if (owner := held[place_of(each)])}
+    outputs = [parameters.result(keys, sizes) for keys, sizes in results]
+    outputs += [None if number is None else parameters.inputs[number] for number in changed]
+    walk.trace(program, owners, paired(program.outvars, outputs), parameters.layers)
     walk.check_trips()
     named = None if params is None else parameters.counted
     return Statement(walk.operations, walk.reads, named).trace(name_of(function))
@@ -75,6 +95,11 @@ def numbers_of(trips: Any) -> Any:
         hint = 'a whole number, {"scope": number}, or "unknown"'
         raise ArgumentError(f"{quote(each, repr)} is not a number of trips", hint=hint, argument="trips")
     return found
+
+
+def place_of(array: Any) -> int:
+    """Tells an array from others: JAX makes several views of one of NumPy's."""
+    return array.__array_interface__["data"][0] if isinstance(array, numpy.ndarray) else id(array)
 
 
 def name_of(function: Any) -> str:

@@ -47,6 +47,7 @@ class Operation(NamedTuple):
     owner: Any = None  # the parameter that it reads, or whose gradient it computes
     note: str = ""
     uncounted: bool = False
+    update: bool = False  # it belongs to an optimizer
 
     @property
     def scope(self) -> str:

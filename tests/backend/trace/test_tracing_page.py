@@ -20,4 +20,4 @@ def test_example(package, block):
 
 
 def test_there_are_examples():
-    assert {package for package, _ in BLOCKS} == {"flax", "equinox", "diffrax"}
+    assert {package for package, _ in BLOCKS} == {"flax", "equinox", "haiku", "diffrax"}
