@@ -75,8 +75,10 @@ def test_a_sweep_keeps_its_space():
 
 @pytest.mark.parametrize("kind", sorted(MODULES))
 def test_layers(kind):
-    for settings, *_ in find(kind).examples:
-        layer = find(kind)(**settings)
+    found = find(kind)
+    assert found is not None
+    for settings, *_ in found.examples:
+        layer = found(**settings)
         assert pickle.loads(pickle.dumps(layer)) == layer
         assert repr(copy.deepcopy(layer)) == repr(layer)
 
