@@ -134,7 +134,9 @@ class Counted(Figured, Shown):
         if not isinstance(key, str) or key not in KEYS:
             from paramcount.errors.suggest import one_of
 
-            raise ArgumentError(f"rows cannot be summed by {quote(key)}", hint=one_of(key, KEYS))
+            raise ArgumentError(
+                f"rows cannot be summed by {quote(key)}", hint=one_of(key, KEYS, 'by("kind") or by("setting")')
+            )
         found: dict[str, list[Row]] = {}
         for row in self.rows:
             if row.leaf:
