@@ -93,6 +93,16 @@ class Parser(argparse.ArgumentParser):
             file.write(message)
 
 
+def settings(texts: Sequence[str]) -> dict[str, Any]:
+    """The values of several variables, each given once."""
+    from paramcount.cli.values import setting
+
+    given: dict[str, Any] = {}
+    for name, values in map(setting, texts):
+        given[given_once(name, given)] = values
+    return given
+
+
 def given_once(name: str, known: Container[str]) -> str:
     """The name of a variable; raises ArgumentError if it is among those that have values already."""
     if name in known:
@@ -164,16 +174,16 @@ def load_spec(options: argparse.Namespace) -> Any:
     load_plugins(options)
     from paramcount.language.load import load, loads
 
-    settings = {}
+    given: dict[str, str] = {}
     for setting in options.set:
         name, equals, value = setting.partition("=")
         if not equals or not name.strip():
             raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint="--set width=0.5")
-        settings[given_once(name.strip(), settings)] = value.strip()
+        given[given_once(name.strip(), given)] = value.strip()
     if options.spec == "-":
-        network = loads(piped(), options.variant, "<stdin>", vars=settings)
+        network = loads(piped(), options.variant, "<stdin>", vars=given)
     else:
-        network = load(options.spec, options.variant, vars=settings)
+        network = load(options.spec, options.variant, vars=given)
     for warning in network.warnings:
         warn(warning)
     return network

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import SUPPRESS
 
-from paramcount.cli.options import Parser, spec_of
-from paramcount.cli.values import amount, number, scalar, settings
+from paramcount.cli.options import Parser, settings, spec_of
+from paramcount.cli.values import amount, number, scalar
 from paramcount.cost.figures import Figures
 from paramcount.render.shown import rendered
 

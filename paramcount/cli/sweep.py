@@ -11,8 +11,7 @@ from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from paramcount.cli.interrupt import Interruptible
-from paramcount.cli.options import Parser, at_least_one, at_least_zero, spec_of
-from paramcount.cli.values import settings
+from paramcount.cli.options import Parser, at_least_one, at_least_zero, settings, spec_of
 from paramcount.errors import ArgumentError, quote
 from paramcount.numbers.units import grouped
 from paramcount.render.shown import rendered

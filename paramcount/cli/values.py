@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from paramcount.cli.options import given_once
 from paramcount.errors import ArgumentError, quote
 from paramcount.language.expression.tokens import LIMIT, LONGEST
 from paramcount.numbers.units import BINARY, DECIMAL
@@ -18,14 +17,6 @@ NUMBER = re.compile(r"[-+]?(?!0\d+$)(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 RANGE = re.compile(r"([^:]+):([^:]+)(?::([^:]+))?")
 UNITS = {unit: 1000**power for power, unit in enumerate(DECIMAL)}
 UNITS |= {unit: 1024**power for power, unit in enumerate(BINARY)}
-
-
-def settings(texts: Sequence[str]) -> dict[str, Any]:
-    """The values of several variables, each given once."""
-    given: dict[str, Any] = {}
-    for name, values in map(setting, texts):
-        given[given_once(name, given)] = values
-    return given
 
 
 def setting(text: str) -> tuple[str, Any]:

@@ -112,7 +112,7 @@ class Builder:
             one, two = (quote(join_trail([*trail[root.trail :], element.name])) for trail, element in built)
             message = f"one object, of {quote(getattr(item, 'kind', 'item'))}, stands at {one} and at {two}"
             advice = "wrap it as `With(item, share=KEY)` to share them, or make an object for each place"
-            self.warnings[f"warning: {message}, and has weights of its own at each: {advice}"] = None
+            self.warnings[f"{message}, and has weights of its own at each: {advice}"] = None
             root.standing[id(item)] = item, items, index, None, children, start
 
     def count_steps(self, steps: int) -> None:
@@ -338,12 +338,12 @@ class Builder:
                     )
             for key, guess in used_once(scope.shared).items():
                 remark = f"did you mean {quote(guess)}?" if guess else "it shares nothing"
-                self.warnings[f"warning: the key {quote(key)} of `share` is used once: {remark}"] = None
+                self.warnings[f"the key {quote(key)} of `share` is used once: {remark}"] = None
         else:
             scope.close()
         for name, position in scope.unused.items():
             where = f"{position}: " if position else ""
-            self.warnings[f"{where}warning: the name {quote(name)} is never used"] = None
+            self.warnings[f"{where}the name {quote(name)} is never used"] = None
             value = scope.names[name]
             self.unused += [] if value is None else [value]
 

@@ -183,7 +183,7 @@ class Network:
         graph = Graph(inputs, builder.group.children, outputs, training, list(builder.warnings))
         graph.unused, found = unused_work(graph, every, builder.unused)
         if found:
-            graph.warnings.append(f"{f'{self.file}: ' if self.file else ''}warning: {found}")
+            graph.warnings.append(f"{f'{self.file}: ' if self.file else ''}{found}")
         return graph
 
     def named_outputs(self, builder: Builder) -> tuple[dict[str, Value], list[Value]]:

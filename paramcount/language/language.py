@@ -87,10 +87,10 @@ class SpecSyntax:
         found = []
         for word, position in self.places.items():
             if word not in used:
-                found.append(f"{position}: warning: the variable {quote(word)} is never used")
+                found.append(f"{position}: the variable {quote(word)} is never used")
         for word, block in self.file.blocks.items():
             if word not in used and block.file is self.file:
-                found.append(f"{block.position}: warning: the block {quote(word)} is never used")
+                found.append(f"{block.position}: the block {quote(word)} is never used")
         return found + self.key_warnings()
 
     def key_warnings(self) -> list[str]:
@@ -103,7 +103,7 @@ class SpecSyntax:
             where = f" in the block {quote(block.name)}" if block else ""
             alone = used_once(keys.uses)
             for key, position in keys.places.items():
-                said = f"{position}: warning: the key {quote(key)} of `share`{where}"
+                said = f"{position}: the key {quote(key)} of `share`{where}"
                 if key in both:
                     found += [f"{said} is not that of the file, at {self.keys.places[key]}: {APART}"] if block else []
                 elif key in alone:

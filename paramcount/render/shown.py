@@ -19,15 +19,19 @@ class Shown:
     def sheet(self) -> Sheet:
         raise NotImplementedError
 
+    def with_warnings(self) -> Sheet:
+        """The sheet with the warnings below."""
+        return self.sheet().saying(*(f"warning: {each}" for each in self.warnings))
+
     def __str__(self) -> str:
         from paramcount.render.table import render
 
-        return render(self.sheet().saying(*self.warnings), colour=False)
+        return render(self.with_warnings(), colour=False)
 
     def _repr_html_(self) -> str | None:
         from paramcount.render.html import render
 
-        return render(self.sheet().saying(*self.warnings))
+        return render(self.with_warnings())
 
 
 def rendered(sheet: Sheet, form: str) -> str:

@@ -128,7 +128,7 @@ def test_frozen_parameters_have_no_gradient():
 
 @pytest.mark.parametrize("batch", [0, True, 2.5, "8"])
 def test_a_batch_is_a_whole_number(batch):
-    with pytest.raises(pc.ArgumentError, match=r"batch must be (a whole number|at least 1), not "):
+    with pytest.raises(pc.ArgumentError, match=r"batch must be a whole number of at least 1, not "):
         memory_of(MLP, batch=batch)
 
 

@@ -104,7 +104,7 @@ def test_a_table_in_a_loop_is_tied_under_the_loops_key():
 def warned(layers, rest="", features=8):
     """What is said of keys, with its place."""
     network = pc.loads(f"{{input: {{features: {features}}}, {rest}layers: {layers}}}", file="net.yaml")
-    return [each.removeprefix("net.yaml:1:").partition(": warning: the key ")[2] for each in network.warnings]
+    return [each.removeprefix("net.yaml:1:").partition(": the key ")[2] for each in network.warnings]
 
 
 ALONE = "it shares nothing"
@@ -136,7 +136,7 @@ def test_a_key_of_a_block_is_not_that_of_the_file():
     assert pc.count(pc.loads(spec)).params == 2_002_000
     (found,) = pc.loads(spec, file="net.yaml").warnings
     assert found == (
-        "net.yaml:1:70: warning: the key `k` of `share` in the block `b` is not that of the file, at net.yaml:1:107: "
+        "net.yaml:1:70: the key `k` of `share` in the block `b` is not that of the file, at net.yaml:1:107: "
         "a block shares within itself alone; share the whole block by a key beside its uses, or choose another key"
     )
     shared = spec.replace("{dense: 1000, share: k}, b]", "{b, share: whole}, {b, share: whole}]")
@@ -163,11 +163,9 @@ def of_python(items, input=10):
 def test_keys_in_python():
     with_key = [pc.With(pc.Dense(10), share=key) for key in ("head", "haed", "head")]
     assert of_python(with_key[::2]) == (110, [])
-    assert of_python(with_key) == (220, ["warning: the key `haed` of `share` is used once: did you mean `head`?"])
+    assert of_python(with_key) == (220, ["the key `haed` of `share` is used once: did you mean `head`?"])
     assert of_python([pc.Repeat(3, with_key[:1])]) == (110, [])
-    assert of_python([pc.With(pc.Dense(10), share="k")])[1] == [
-        f"warning: the key `k` of `share` is used once: {ALONE}"
-    ]
+    assert of_python([pc.With(pc.Dense(10), share="k")])[1] == [f"the key `k` of `share` is used once: {ALONE}"]
     table = pc.With(pc.Embedding(11, 8), share="table")
     assert of_python([table, pc.Dense(11, bias=False, tied="table")], {"tokens": [5]}) == (88, [])
 
@@ -175,7 +173,7 @@ def test_keys_in_python():
 def twice(first, second, kind="dense"):
     """The warning of an object that stands in two places."""
     return [
-        f"warning: one object, of `{kind}`, stands at `{first}` and at `{second}`, and has weights of its own at each: "
+        f"one object, of `{kind}`, stands at `{first}` and at `{second}`, and has weights of its own at each: "
         "wrap it as `With(item, share=KEY)` to share them, or make an object for each place"
     ]
 

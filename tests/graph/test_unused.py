@@ -13,7 +13,7 @@ def named(items, input=8, **settings):
     network = pc.Network(items, **({"input": input} if input else {}), **settings)
     found = [each for each in network.warnings if "output and" in each]
     assert len(found) <= 1 and list(pc.count(network).warnings) == network.graph().warnings
-    return found[0].split(" reach")[0].removeprefix("warning: ").replace("`", "").split(" and ") if found else []
+    return found[0].split(" reach")[0].replace("`", "").split(" and ") if found else []
 
 
 def kept(name="x"):
@@ -85,9 +85,9 @@ def test_a_value_that_only_training_uses_is_used():
 def test_a_name_that_nothing_uses_is_one_warning():
     spec = "{input: {features: 8}, layers: [{let: {a: [dense: 9], _b: [dense: 7]}}, {name: c}, dense: 2]}"
     assert pc.loads(spec, file="net.yaml").warnings == [
-        "net.yaml:1:40: warning: the name `a` is never used",
-        "net.yaml:1:80: warning: the name `c` is never used",
-        "net.yaml: warning: `let0._b` reaches no output and is counted: use the result, list it under `outputs`, or "
+        "net.yaml:1:40: the name `a` is never used",
+        "net.yaml:1:80: the name `c` is never used",
+        "net.yaml: `let0._b` reaches no output and is counted: use the result, list it under `outputs`, or "
         "mark it `only: stored`",
     ]
 

@@ -520,11 +520,11 @@ def test_what_is_unused_is_a_warning():
     )
     warnings = loads(text.replace("split: 2", "split: b"), file="spec.yaml").warnings
     assert warnings == [
-        "spec.yaml:5:11: warning: the name `d` is never used",
-        "spec.yaml:6:23: warning: the name `f` is never used",
-        "spec.yaml:6:26: warning: the name `g` is never used",
-        "spec.yaml:1:8: warning: the variable `a` is never used",
-        "spec.yaml:2:10: warning: the block `c` is never used",
+        "spec.yaml:5:11: the name `d` is never used",
+        "spec.yaml:6:23: the name `f` is never used",
+        "spec.yaml:6:26: the name `g` is never used",
+        "spec.yaml:1:8: the variable `a` is never used",
+        "spec.yaml:2:10: the block `c` is never used",
     ]
 
 

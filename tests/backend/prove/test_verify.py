@@ -202,7 +202,7 @@ def test_work_of_many_layers_that_reaches_no_output_is_one_sentence():
     found = verify(loads(f"{{input: {{features: 8}}, layers: {layers}}}", file="net.yaml"), train=True)
     assert not found.ok and not found.differences
     assert found.warnings == (
-        "net.yaml: warning: `do0` and `dense0` reach no output and are counted: use the result, list it under "
+        "net.yaml: `do0` and `dense0` reach no output and are counted: use the result, list it under "
         "`outputs`, or mark it `only: stored`",
     )
 
