@@ -1,6 +1,7 @@
 """What all tests share: folders of reference data, JAX's cache of compiled programs, and what happens without JAX."""
 
 import os
+import signal
 import sys
 from collections.abc import Generator
 from doctest import UnexpectedException
@@ -24,6 +25,12 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # `XLA_FLAGS= pytest` compiles as users do
 os.environ.setdefault("PYTHONWARNINGS", "ignore:Error reading persistent compilation cache:UserWarning")
+
+# In the background of a shell, signals are ignored, also by the processes that tests start. With a handler that does
+# nothing they are so here alone.
+for name in ("SIGINT", "SIGHUP"):
+    if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) == signal.SIG_IGN:
+        signal.signal(getattr(signal, name), lambda number, frame: None)
 
 # Together these use every kind, form and modifier that any shipped spec uses, as a test proves.
 CHOSEN = (

@@ -44,7 +44,8 @@ def test_a_stopped_sweep_leaves_what_was_there(tmp_path, kind, sign):
         pytest.importorskip("pyarrow")
     path = tmp_path / f"rows.{kind}"
     path.write_text("before")
-    process = subprocess.Popen([sys.executable, "-m", "paramcount", *LONG, "--output", path], stderr=subprocess.PIPE)
+    command = [sys.executable, "-m", "paramcount", *LONG, "--output", path]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
     until = time.monotonic() + 60
     while not any(each.stat().st_size for each in tmp_path.glob(".*.partial")):
         assert process.poll() is None and time.monotonic() < until
@@ -71,7 +72,7 @@ sys.exit(main())
 """
     command = [sys.executable, "-c", source, "sweep", "vit", "depth=1:99", "--output", path.name]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, f"`{path.name}` cannot be written: File too large\n")
+    assert (done.returncode, done.stderr) == (2, f"error: `{path.name}` cannot be written: File too large\n")
     assert path.read_text() == "before" and os.listdir(tmp_path) == [path.name]
 
 
