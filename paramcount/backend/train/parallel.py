@@ -30,9 +30,7 @@ class Devices:
         number = whole_argument("devices", number)
         there, processes = jax.devices(), jax.process_count()
         if number > MOST_DEVICES:
-            raise ArgumentError(
-                f"{quote(number)} devices are requested, and JAX finds {len(there)}", argument="devices"
-            )
+            raise ArgumentError(f"{quote(number)} devices are requested, but JAX finds {len(there)}")
         if number % processes:
             hint = f"give a multiple of {processes}: each has the same number"
             raise ArgumentError(f"devices={number} cannot be divided by {processes} processes", hint)
