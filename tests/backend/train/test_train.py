@@ -261,11 +261,11 @@ def test_wrong_batches(batches, words):
         ({"learning_rate": 1e-46}, "a learning rate must be a positive number"),  # zero in float32
         (
             {"learning_rate": lambda step: "0.1"},
-            "the schedule of the learning rate must return a number for each step, not str",
+            "must return a number for each step, not str",
         ),
         (
             {"learning_rate": lambda step: None},
-            "the schedule of the learning rate must return a number for each step, not NoneType",
+            "must return a number for each step, not NoneType",
         ),
         ({"learning_rate": lambda step: numpy.ones(3)}, "a number for each step, not an array of shape (3,)"),
         ({"staleness": 10**30}, "staleness can be at most 1,000"),
