@@ -470,14 +470,19 @@ def arrays():
         yield f"train({name})", lambda v, name=name: pc.train(network, None, **{name: v})
 
 
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.full)])
 @pytest.mark.parametrize("family", [counting, specs, sweeps, items, arrays], ids=lambda family: family.__name__)
-def test_odd_calls_are_refused_with_our_own_errors(family, tmp_path, monkeypatch):
-    """A result, or an error of the package that can be shown: never a Python error from inside of it."""
+def test_odd_calls_are_refused_with_our_own_errors(family, every, tmp_path, monkeypatch):
+    """A result, or an error of the package that can be shown: never a Python error from inside of it.
+
+    Each call has one of `every` values, and the next call another one of them.
+    """
     monkeypatch.chdir(tmp_path)
     (tmp_path / "spec.yaml").write_text(TEXT)
+    values = len(odd_values())
     calls = 0
-    for name, call in family("spec.yaml") if family is sweeps else family():
-        for number in range(len(odd_values())):
+    for position, (name, call) in enumerate(family("spec.yaml") if family is sweeps else family()):
+        for number in range(position % every, values, every):
             value = odd_values()[number]
             calls += 1
             try:
@@ -486,4 +491,4 @@ def test_odd_calls_are_refused_with_our_own_errors(family, tmp_path, monkeypatch
                 assert str(error), name
             except Exception as error:
                 pytest.fail(f"{name} of {type(value)}, number {number}: {type(error).__name__}: {error}")
-    assert calls >= 250
+    assert calls >= 250 // every

@@ -10,7 +10,9 @@ import numpy
 import pytest
 
 import paramcount as pc
+from paramcount.cost import zoo
 from paramcount.layers import MODULES, find
+from paramcount.render import table
 
 NETWORK = pc.Network(
     [
@@ -65,6 +67,13 @@ def test_what_is_copied_is_equal(twin):
     assert pc.count(twin(pc.Bottleneck(24)), (8, 8, 3)).params == pc.count(pc.Bottleneck(24), (8, 8, 3)).params
 
 
+def test_sheets():
+    report = pc.count(NETWORK, train=True)
+    for sheet in (report.sheet(), report.sheet(columns=["layer", "repeat", "share", "macs"]), zoo.sheet([])):
+        again = pickle.loads(pickle.dumps(sheet))
+        assert table.render(again) == table.render(sheet) and again.data() == sheet.data()
+
+
 def test_a_sweep_keeps_its_space():
     swept = pc.sweep("vit", heads=[3, 4, 5], width=192)
     again = pickle.loads(pickle.dumps(swept))
@@ -90,6 +99,8 @@ def test_spellings_of_a_block_are_one_class():
 
 def test_traces_and_training():
     jax = pytest.importorskip("jax")
+    verified = pc.verify(pc.Network([pc.Dense(4)], input=3), abstract=True).sheet()
+    assert table.render(pickle.loads(pickle.dumps(verified))) == table.render(verified)
     trace = pc.trace(lambda w, x: x @ w, jax.numpy.ones((3, 4)), jax.numpy.ones((2, 3)))
     assert pickle.loads(pickle.dumps(trace)).to_dict() == trace.to_dict()
     pytest.importorskip("optax")

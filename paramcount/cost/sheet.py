@@ -13,12 +13,18 @@ from paramcount.render.sheet import Heading, Sheet, bar, percent
 if TYPE_CHECKING:
     from paramcount.cost.counted import Counted
 
+
+def times(repeat: int) -> str:
+    """How often a row stands there, where that is more than once."""
+    return f"×{repeat}" if repeat > 1 else ""
+
+
 DESCRIBING = {  # the columns that are not figures
     "layer": Heading("layer", "layer", wide=18, cut=True),
     "kind": Heading("kind", "kind", drop=2, cut=True),
     "setting": Heading("setting", "setting", drop=3, cut=True, if_any=True),
     "output": Heading("output", "output", drop=7),
-    "repeat": Heading("repeat", "×N", lambda repeat: f"×{repeat}" if repeat > 1 else "", drop=5, if_any=True),
+    "repeat": Heading("repeat", "×N", times, drop=5, if_any=True),
     "share": Heading("share", "share", percent, right=True, drop=4),
     "bar": Heading("bar", "", bar, drop=1, colour="36"),
     "note": Heading("note", "note", drop=8, wide=14, cut=True, if_any=True),

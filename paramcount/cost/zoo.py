@@ -66,4 +66,4 @@ def sheet(entries: Sequence[Shipped]) -> Sheet:
     ]
     rows = [[getattr(entry, each.name) for each in headings] for entry in entries]
     data = {"schema": SCHEMA, "convention": CONVENTION, "specs": [entry._asdict() for entry in entries]}
-    return Sheet("", headings, rows, (), (CONVENTION,), lambda: data)
+    return Sheet("", headings, rows, (), (CONVENTION,), data.copy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,12 +11,14 @@ from paramcount.errors.suggest import one_of
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import MOST_ERRORS, Context, File
 from paramcount.language.expression.tokens import LIMIT
+from paramcount.language.expression.values import both
 from paramcount.language.reading import read_item
 from paramcount.language.written import ANY_KIND, read_value
 from paramcount.language.yaml.nodes import Node
 from paramcount.layers.layer import Shape
-from paramcount.numbers.arithmetic import Column, Mask, native, varies
+from paramcount.numbers.arithmetic import Column, Mask, native, require, varies
 
+BEYOND, LARGEST = "{} is beyond 1e18", "numbers go up to 1e18"
 DEEPEST = 32  # variables that use each other
 
 
@@ -84,14 +87,17 @@ def given_value(name: str, value: Any) -> Any:
     An array of numbers with an axis holds those of the variants of a sweep, and stays one, or becomes a Column.
     Raises ArgumentError for what no expression could give.
     """
-    if varies(value):
-        return value
     if getattr(value, "shape", None) and value.dtype.kind in "iu":
-        return Column.whole(name, value)
+        value = Column.whole(name, value)
+    if varies(value):
+        require(both(value >= -LIMIT, value <= LIMIT), BEYOND.format(quote(name)), argument=name, hint=LARGEST)
+        return value
     value = native(value)
     if isinstance(value, (list, tuple, range)):
         return [given_value(name, each) for each in value]
-    number = isinstance(value, (int, float)) and (isinstance(value, bool) or abs(value) <= LIMIT)
+    number = isinstance(value, (int, float)) and not (isinstance(value, float) and math.isnan(value))
+    if number and not -LIMIT <= value <= LIMIT:
+        raise ArgumentError(BEYOND.format(quote(name)), argument=name, hint=LARGEST)
     if not (value is None or number or isinstance(value, (str, Mask))):
         message = f"{quote(name)} must be a number, true or false, a word, or a list of these, not {quote(value, repr)}"
         raise ArgumentError(message, argument=name)

@@ -27,6 +27,13 @@ class Region(NamedTuple):
         values = {name: each[index] if each.shape[axis] > 1 else each for name, each in self.values.items()}
         return Region(values, self.places[index])
 
+    def first(self) -> Region:
+        """The first point alone."""
+        region = self
+        for axis in range(self.places.ndim):
+            region = region.take(axis, slice(0, 1))
+        return region
+
     def select(self, mask: Any) -> Region:
         """The points that a mask marks: still a grid if the mask depends on only one variable."""
         import numpy

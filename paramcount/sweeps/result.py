@@ -145,12 +145,12 @@ class Sweep:
         return {name: value.item() if hasattr(value, "item") else value for name, value in found.items()}
 
     def error(self, row: int) -> str | None:
-        """Why a row is not a valid network, or None: the row counted by itself."""
+        """Why a row is not valid, or None: the error of its network, or else why a sweep cannot hold its figures."""
         try:
             count(self.space.network(self.space.indices(self.point(row))))
         except ParamcountError as error:
             return str(error)
-        return None
+        return None if self.valid[row] else self.reasons[self.reason[row]]
 
 
 def read_condition(text: str, columns: Sequence[str]) -> Expression:

@@ -13,7 +13,7 @@ from paramcount.language.load import Loaded
 from paramcount.language.variables import given_value, undeclared
 from paramcount.layers.fields import Flag, argument, whole_argument
 from paramcount.numbers.arithmetic import native
-from paramcount.numbers.column import IN_FLOATS
+from paramcount.numbers.column import IN_FLOATS, MOST
 from paramcount.sweeps.region import Region
 
 ELEMENT = re.compile(r"(\w+)\[(\d+|\*)\]")
@@ -136,6 +136,8 @@ class Space:
         if not held and len(values) > MOST_VALUES:
             raise ArgumentError(f"{quote(name)} has more than {MOST_VALUES:,} values", hint="take a larger step")
         array = numpy.asarray(values) if all_numbers(values) and not mixed(values) else None
+        if array is not None and huge(array, values):  # kept as they are, for the error that each has alone
+            array, values = None, array.tolist() if hasattr(values, "dtype") else values
         if array is not None and isinstance(self.base.get(name), list):
             hint = f"give lists, [[...], [...]], or values of its entries: '{name}[0]', '{name}[*]'"
             raise ArgumentError(f"{quote(name)} is a list", hint=hint)
@@ -146,8 +148,6 @@ class Space:
             raise ArgumentError(f"the values of {quote(name)} must be a list of numbers")
         if array.dtype.kind == "f" and not numpy.isfinite(array).all():
             raise ArgumentError(f"the values of {quote(name)} must be finite")
-        if array.dtype.kind == "u" and array.max() > 2**63 - 1:
-            raise ArgumentError(f"a value of {quote(name)} is too large for a sweep")
         return array.astype(numpy.float64 if array.dtype.kind == "f" else numpy.int64)
 
     def windows(self, most: int | None = None) -> Iterator[tuple[int, int]]:
@@ -226,6 +226,13 @@ def one_value(values: Any) -> bool:
 def mixed(values: Any) -> bool:
     """Whether some numbers are ints and others floats: each is counted as what it is, since `n / 2` depends on it."""
     return not hasattr(values, "dtype") and len({isinstance(each, int) for each in values}) > 1
+
+
+def huge(array: Any, values: Any) -> bool:
+    """Whether some whole numbers do not fit int64, so that NumPy made others of them."""
+    if array.dtype.kind == "u":
+        return bool(array.max() > MOST)
+    return array.dtype.kind != "i" and not hasattr(values, "dtype") and isinstance(values[0], int)
 
 
 def all_numbers(values: Any) -> bool:

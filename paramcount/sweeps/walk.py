@@ -73,7 +73,7 @@ class Walk:
                     regions += self.split(region, cause)
                     continue
                 failing = region if cause.mask is None else region.select(cause.mask)
-                reason[failing.places] = reasons.setdefault(str(cause), len(reasons))
+                reason[failing.places] = reasons.setdefault(self.reason(failing, cause), len(reasons))
                 if cause.mask is not None:
                     rest = region.select(~cause.mask)
                     regions += [rest] if rest.size else []
@@ -101,6 +101,17 @@ class Walk:
             else:
                 values[name] = Column(each) if each.dtype == numpy.int64 else each
         return self.space.network(values)
+
+    def reason(self, failing: Region, cause: ParamcountError) -> str:
+        """Why points fail, as the first of them says when counted alone: a message about many shows no number.
+
+        What fails only in a sweep, such as a number of more than 64 bits, is said as it was found.
+        """
+        try:
+            count(self.network(failing.first()))
+        except ParamcountError as error:
+            cause = first_cause(error)
+        return str(cause)
 
     def split(self, region: Region, undecided: Undecided) -> list[Region]:
         """The parts of a region on which a condition, or a size that determines the structure, is the same."""

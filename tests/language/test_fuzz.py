@@ -87,6 +87,15 @@ PIECES = [
         b"split: 2",
         b"outputs",
     ),
+    # what YAML has besides mappings, lists and words
+    *(b"&a {dense: 8}", b"&a [relu, *a]", b"*a : ", b"[*a, *a]", b"<<: *a\n", b"<<: [*a, {dense: 3}]", b"!!merge <<: "),
+    *(b"!!int ", b"!!float ", b"!!str ", b"!!bool ", b"!!null ", b"!!binary ", b"!!set ", b"!!python/name:os"),
+    *(b"!own ", b"! ", b"!<tag:x> ", b"%YAML 1.1\n---\n", b"%TAG ! x\n", b"...\n", b"? ", b"? [a]\n: ", b">-\n  "),
+    *(b'"\\x1b[31m"', b'"\\u202e"', b"\xf0\x9f\xa6\x84", b"\xef\xbb\xbf", b"~", b"null", b"2024-01-01", b"1:30", b"="),
+    # numbers of every size and spelling
+    *(b"-7", b"-0", b"-0.0", b"-1e18", b"1e19", b"1e308", b"1e400", b"-1e400", b"1e-300", b".inf", b"-.inf", b".nan"),
+    *(b"9223372036854775807", b"9223372036854775808", b"18446744073709551616", b"9" * 5000, b"0x1F", b"0b1", b"010"),
+    *(b"1_000", b"1,000", b"3M", b"50%", b"2 ** 63", b"10 ** 400", b"-9 ** 9 ** 9", b"1e18 * 1e18", b"0.1 + 0.2"),
     *(b"dense: 8", b"conv: [8, 3]", b"image", b"tokens", b"features", b"sequence", b"volume", b"vars", b"defaults"),
 ]
 

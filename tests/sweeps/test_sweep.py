@@ -266,11 +266,65 @@ def test_how_many_iterations_there_are_may_be_written_with_a_point():
 
 def test_one_huge_variant_leaves_the_others():
     spec = fresh_syntax("{input: {features: 1e9}, vars: {n: 2}, layers: [dense: n]}", "<text>")
-    for values in ([10**10], [10**10, 10], [10**10, 10**10], [2**70, 10], [10, 10**10, 10**11]):
+    for values in ([10**10], [10**10, 10], [10**10, 10**10], [10, 10**10, 10**11]):
         found = pc.sweep(spec, n=values)
         assert found.valid.tolist() == [each == 10 for each in values]
         assert [int(each) for each in found.columns["params"][found.valid]] == [10**10 + 10] * values.count(10)
         assert all("overflows the 64 bits of a sweep" in each for each in found.reasons)
+        assert all(("overflows" in (found.error(row) or "")) != found.valid[row] for row in range(len(values)))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [10, 10**18 + 1, -(10**18) - 1],
+        [10, 2**63 - 1, -(2**63)],
+        [10, 2**63, 2**64 - 1],
+        [10, 10**19, -1],
+        [10, 2**70],
+        [10, 1e19, 0.5],
+        [10.0, 1e300],
+        numpy.array([10, 2**63, 2**64 - 1], numpy.uint64),
+    ],
+    ids=str,
+)
+def test_values_beyond_what_one_network_takes_are_refused_one_by_one(values):
+    """So large a value is refused alone: no row may have figures that come of a rounded one."""
+    spec = fresh_syntax(
+        "{input: {features: 3}, vars: {n: 2}, layers: [dense: 'max(1, floor(n / 2)) % 1000']}", "<text>"
+    )
+    found = pc.sweep(spec, n=values)
+    for row, value in enumerate(values):
+        alone = None if abs(float(value)) > 1e18 or value in (10**18 + 1, -(10**18) - 1) else 4 * max(1, value // 2)
+        assert (alone is not None) == found.valid[row]
+        assert found.columns["params"][row] == alone if alone else "`n` is beyond 1e18" in (found.error(row) or "")
+    with pytest.raises(pc.ArgumentError, match="`n` is beyond 1e18\nhint: numbers go up to 1e18"):
+        pc.loads("{input: {features: 3}, vars: {n: 2}, layers: [dense: n]}", n=values[1])
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("{input: {features: 8}, vars: {n: 2}, layers: [dense: 0 // n]}", "`0 // n` is 0 // 3"),
+        ("{input: {features: 8}, vars: {n: 2}, layers: [{repeat: n > 3, relu: {}}]}", "repeat must be a whole number"),
+        ("{input: {sequence: [n, n + 1]}, vars: {n: 2}, layers: [embedding: [3, 4]]}", "got sequence 3×4"),
+        (
+            "{inputs: {a: {features: n}, b: {features: 7}}, vars: {n: 2}, layers: [multiply: [a, b]]}",
+            "needs one shape, and got 3 and 7",
+        ),
+        (
+            "{inputs: {a: {features: n}, b: {features: 7}}, vars: {n: 2}, layers: "
+            "[{from: a, dense: 3, share: k}, {from: b, dense: 3, share: k}]}",
+            "`weight` is 3×3 and then 7×3",
+        ),
+    ],
+)
+def test_a_reason_is_that_of_the_first_row_alone(spec, message):
+    """Of a thousand rows that fail alike; and never how a sweep holds their numbers."""
+    rows = [3, *range(20, 1020)]
+    found = pc.sweep(fresh_syntax(spec, "<text>"), n=rows)
+    assert not found.valid[0] and message in found.reasons[found.reason[0]] == found.error(0)
+    assert not any(word in each for each in found.reasons for word in ("Column", "Mask", "array"))
 
 
 @pytest.mark.parametrize(
@@ -281,8 +335,8 @@ def test_one_huge_variant_leaves_the_others():
         ({"width": [1, 2], "random": 10**12}, "1,000,000,000,000 points are too many to count"),
         ({"width": range(1, 10**4), "resolution": range(1, 10**5)}, "999,890,001 rows are too many to hold"),
         ({"width": range(1, 10**6), "resolution": range(1, 10**6)}, "999,998,000,001 points are too many to count"),
-        ({"width": [1, 2], "random": 1, "seed": -1}, "`seed` must be a whole number of at least 0, not `-1`"),
-        ({"width": [1, 2], "random": 1, "seed": 1.5}, "`seed` must be a whole number of at least 0, not `1.5`"),
+        ({"width": [1, 2], "random": 1, "seed": -1}, "seed must be a whole number of at least 0, not `-1`"),
+        ({"width": [1, 2], "random": 1, "seed": 1.5}, "seed must be a whole number of at least 0, not `1.5`"),
         ({"width": [1, 2], "vars": {"width": [1]}}, "`width` is given twice"),
         ({"vars": [1, 2]}, "`vars` is a mapping of variables to values"),
     ],

@@ -22,11 +22,15 @@ def shown(figure: Any) -> str:
     return str(figure)
 
 
+def agreement(ok: bool) -> str:
+    return "agrees" if ok else "DIFFERS"
+
+
 HEADINGS = (
     Heading("name", "", cut=True),
     Heading("counted", "counted", shown, right=True),
     Heading("in_jax", "in JAX", shown, right=True),
-    Heading("ok", "", lambda ok: "agrees" if ok else "DIFFERS"),
+    Heading("ok", "", agreement),
 )
 
 

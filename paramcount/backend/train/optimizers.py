@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from typing import Any
+
+import jax
+import numpy
 
 from paramcount.cost.optimizers import OPTIMIZERS
 from paramcount.errors import ArgumentError, needs, quote
@@ -31,7 +34,7 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
         if not (callable(learning_rate) or is_rate(learning_rate)):
             message = f"a learning rate must be a positive number or an optax schedule, not {quote(learning_rate)}"
             raise ArgumentError(message, argument="learning_rate")
-        learning_rate = learning_rate if callable(learning_rate) else float(learning_rate)
+        learning_rate = scheduled(learning_rate) if callable(learning_rate) else float(learning_rate)
         chosen = OPTIMIZERS[given]
         return getattr(optax, chosen.maker)(learning_rate, **chosen.settings)
     if not (hasattr(given, "init") and hasattr(given, "update")):
@@ -44,5 +47,21 @@ def optimizer(given: Any, learning_rate: Any = None) -> Any:
 
 
 def is_rate(given: Any) -> bool:
-    """Whether a number is positive and finite."""
-    return isinstance(given, (int, float)) and not isinstance(given, bool) and 0 < given <= sys.float_info.max
+    """Whether a number is positive and finite, also in float32, in which steps are taken."""
+    held = numpy.finfo(numpy.float32)
+    number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    return number and float(held.smallest_subnormal) <= given <= float(held.max)
+
+
+def scheduled(schedule: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same schedule, which raises ArgumentError if it does not give one number for a step."""
+
+    def rate(step: Any) -> Any:
+        given = schedule(step)
+        if not isinstance(given, (jax.Array, numpy.ndarray, numpy.number, int, float)) or numpy.shape(given):
+            what = type(given).__name__ if numpy.ndim(given) == 0 else f"an array of shape {numpy.shape(given)}"
+            message = f"the schedule of the learning rate must return a number for each step, not {what}"
+            raise ArgumentError(message, argument="learning_rate")
+        return given
+
+    return rate

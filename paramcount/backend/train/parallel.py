@@ -11,8 +11,10 @@ import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from paramcount.backend.train.step import length
-from paramcount.errors import ArgumentError
+from paramcount.errors import ArgumentError, quote
 from paramcount.layers.fields import whole_argument
+
+MOST_DEVICES = 2**20  # more than any cluster has
 
 
 class Devices:
@@ -27,6 +29,8 @@ class Devices:
     def __init__(self, number: int) -> None:
         number = whole_argument("devices", number)
         there, processes = jax.devices(), jax.process_count()
+        if number > MOST_DEVICES:
+            raise ArgumentError(f"{quote(number)} devices are requested, but JAX finds {len(there)}")
         if number % processes:
             hint = f"give a multiple of {processes}: each has the same number"
             raise ArgumentError(f"devices={number} cannot be divided by {processes} processes", hint)

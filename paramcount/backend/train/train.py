@@ -29,6 +29,8 @@ from paramcount.graph.freeze import training_graph
 from paramcount.graph.network import Network, require_network
 from paramcount.layers.fields import Flag, argument, whole_argument
 
+MOST_STALENESS = 1000  # as many workers; a program with some hundred thousand tensors in its state never compiles
+
 
 def train(
     network: Network,
@@ -80,6 +82,9 @@ def train(
     1.0
     """
     epochs, staleness = whole_argument("epochs", epochs), whole_argument("staleness", staleness, at_least=0)
+    if staleness > MOST_STALENESS:
+        hint = "the parameters before each of these updates are kept"
+        raise ArgumentError(f"staleness can be at most {MOST_STALENESS:,}", hint, argument="staleness")
     resume, progress = argument("resume", resume, Flag()), argument("progress", progress, Flag())
     freeze, seed = patterns(freeze), seed_of(seed)
     if resume and checkpoint is None:

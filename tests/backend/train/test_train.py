@@ -257,6 +257,19 @@ def test_wrong_batches(batches, words):
         ({"freeze": "dense0"}, "freeze must be a list of patterns"),
         ({"freeze": ["dense1"]}, "no row to freeze is called `dense1`"),
         ({"learning_rate": 0}, "a learning rate must be a positive number"),
+        ({"learning_rate": 1e39}, "a learning rate must be a positive number"),  # infinite in float32
+        ({"learning_rate": 1e-46}, "a learning rate must be a positive number"),  # zero in float32
+        (
+            {"learning_rate": lambda step: "0.1"},
+            "must return a number for each step, not str",
+        ),
+        (
+            {"learning_rate": lambda step: None},
+            "must return a number for each step, not NoneType",
+        ),
+        ({"learning_rate": lambda step: numpy.ones(3)}, "a number for each step, not an array of shape (3,)"),
+        ({"staleness": 10**30}, "staleness can be at most 1,000"),
+        ({"devices": 10**5000}, "`<int>` devices are requested, but JAX finds"),
         ({"optimizer": "sdg"}, "unknown optimizer `sdg`"),
         ({"init": [1]}, "`init` must be arrays by path and name, or a function, not `list`"),
         ({"init": NETWORK.init()}, "the first result of `network.init()`"),
