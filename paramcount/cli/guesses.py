@@ -18,6 +18,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--format json > FILE",
     ),
     tuple(f"--{name}" for name in FIGURES): ("--max-params 3M", "--columns layer,params,macs,flops"),
+    tuple(f"--max-{name}" for name in FIGURES): ("--where 'params < 5e6'", "paramcount solve --help"),
     ("--summary", "--total", "--totals"): ("--depth 1",),
     ("--all", "--full", "--expand", "--recursive", "--verbose", "--details"): ("--depth all",),
     ("--batch-size", "--bs", "-b"): ("--batch 8",),
@@ -30,6 +31,11 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("--list", "-l", "--models", "--specs", "--zoo"): ("paramcount zoo",),
     ("--verify", "--check", "--validate"): ("paramcount verify {spec}",),
     ("--measure", "--benchmark", "--profile", "--time", "--latency"): ("paramcount measure {spec}",),
+}
+VARIABLES: dict[tuple[str, ...], str] = {  # of the shipped specs
+    ("tokens", "seq", "seq_len", "seq_length", "sequence_length", "length", "context", "context_length"): "T",
+    ("image_size", "img_size", "input_size", "size", "input"): "resolution",
+    ("num_classes", "n_classes"): "classes",
 }
 COMMANDS: dict[tuple[str, ...], str] = {
     ("list", "ls", "models", "specs", "configs"): "paramcount zoo",
@@ -64,9 +70,16 @@ def command(word: str, spec: str) -> str | None:
 
 
 def variable(word: str, value: str, spec: str) -> str | None:
-    """The setting for an option that is a variable of the spec, or None."""
+    """A variable of the spec with a value, or with the one it has, as a shell takes it; None if it is not one."""
+    from shlex import quote
+
     name, found = word.lstrip("-").replace("-", "_"), variables(spec)
-    return f"--set {name}={value or found[name]}" if name in found else None
+    if name not in found:
+        name = next((meant for words, meant in VARIABLES.items() if name.lower() in words), name)
+    if name not in found:
+        return None
+    own = str(found[name])
+    return quote(f"{name}={value or (own if own not in ('None', 'True', 'False') else own.lower())}")
 
 
 def values(spec: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+# What `signal` is made of: Ctrl-C could fall into the longer import of that module.
+import _signal as signal  # pyright: ignore[reportMissingImports]
 import os
-import signal
 
 STOPPED = 130  # the exit code: 128 and the number of the signal, as in a shell
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
 from paramcount.cli import COMMANDS
 from paramcount.cli.interrupt import STOPPED, leave_on_interrupt
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 if all is well, 1 if a check failed, 2 for wrong input.
 
     Without arguments it takes those of the process, which Ctrl-C then ends.

@@ -59,24 +59,31 @@ class Parser(argparse.ArgumentParser):
             left = [each for each in arguments if re.match("--?[A-Za-z]", each)]
             if not left or left[0].partition("=")[0] in self._option_string_actions:
                 raise
-            raise self.left_over(left, "") from None
+            raise self.left_over(left, argparse.Namespace()) from None
         self.refuse_twice(arguments)
         if left:
-            raise self.left_over(left, getattr(options, "spec", ""))
+            raise self.left_over(left, options)
         return options
 
-    def left_over(self, words: Sequence[str], spec: str) -> ArgumentError:
+    def left_over(self, words: Sequence[str], options: argparse.Namespace) -> ArgumentError:
         """The error for words that the command does not take."""
         from paramcount.cli import guesses
         from paramcount.errors import suggest
 
-        word, _, value = words[0].partition("=")
+        spec, known = getattr(options, "spec", ""), list(self._option_string_actions)
+        before = "--set " if "--set" in known else ""
+        word, equals, value = words[0].partition("=")
         if not word.startswith("-"):
-            return ArgumentError(f"{self.rule}; {quote(words[0])} is left over", hint=self.help_hint)
-        known = list(self._option_string_actions)
+            name = (getattr(options, "set", None) or [""])[-1]
+            meant = guesses.variable(word, value, spec) if equals else guesses.variable(name, words[0], spec)
+            hint = f"write `{before}{meant}`" if meant and before else self.help_hint
+            return ArgumentError(f"{self.rule}; {quote(words[0])} is left over", hint=hint)
+        if word == "--set" and hasattr(options, "settings"):
+            return ArgumentError("a sweep has no `--set`", hint="write `NAME=VALUES` alone; one value stands for all")
         meant = guesses.option(word, known, spec or "mlp")
-        if meant is None and "--set" in known:
+        if meant is None and (before or hasattr(options, "settings")):
             meant = guesses.variable(word, value or next(iter(words[1:2]), ""), spec)
+            meant = meant and before + meant
         if meant is not None:
             return ArgumentError(f"unknown option {quote(word)}", hint=f"write `{meant}`")
         return suggest.unknown("option", word, known, self.help_hint)
@@ -178,7 +185,12 @@ def load_spec(options: argparse.Namespace) -> Any:
     for setting in options.set:
         name, equals, value = setting.partition("=")
         if not equals or not name.strip():
-            raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint="--set width=0.5")
+            from paramcount.cli import guesses
+
+            names = (name.strip(), *guesses.variables(options.spec))
+            meant = next(filter(None, (guesses.variable(each, "", options.spec) for each in names)), None)
+            hint = f"write `--set {meant}`" if meant else "the spec has no variables"
+            raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint=hint)
         given[given_once(name.strip(), given)] = value.strip()
     if options.spec == "-":
         network = loads(piped(), options.variant, "<stdin>", vars=given)

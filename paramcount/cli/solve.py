@@ -7,6 +7,7 @@ from argparse import SUPPRESS
 from paramcount.cli.options import Parser, settings, spec_of
 from paramcount.cli.values import amount, number, scalar
 from paramcount.cost.figures import Figures
+from paramcount.errors import ArgumentError, quote
 from paramcount.render.shown import rendered
 
 EXAMPLES = """\
@@ -21,6 +22,9 @@ def run(arguments: list[str]) -> int:
     options = parser().parse(arguments)
     from paramcount.sweeps.solve import solve
 
+    if "=" in options.name:
+        hint = f"write {quote(options.name.partition('=')[0])}; `--low` and `--high` bound its values"
+        raise ArgumentError(f"the variable to solve for takes no value, as in {quote(options.name)}", hint=hint)
     given = {name: text for name, text in vars(options).items() if text}
     budget = {name: amount(given[f"max_{name}"]) for name in Figures._fields if f"max_{name}" in given}
     bounds = {name: number(given[name]) for name in ("low", "high", "step") if name in given}

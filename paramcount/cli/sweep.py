@@ -15,7 +15,7 @@ from paramcount.cli.options import Parser, at_least_one, at_least_zero, settings
 from paramcount.errors import ArgumentError, quote
 from paramcount.numbers.units import grouped
 from paramcount.render.shown import rendered
-from paramcount.render.terminal import complain
+from paramcount.render.terminal import complain, progress
 
 if TYPE_CHECKING:
     from paramcount.sweeps.result import Sweep
@@ -157,12 +157,12 @@ def reported(parts: Iterator[Sweep], size: int) -> Generator[Sweep, None, None]:
         for part in parts:
             points += len(part)
             yield part
-            if sys.stderr.isatty() and time.monotonic() - last > 1:
+            if time.monotonic() - last > 1:
                 last = time.monotonic()
-                print(f"\r{points:,} of {size:,}", end="", file=sys.stderr, flush=True)
+                progress(f"{grouped(points)} of {grouped(size)}")
     finally:
         if last > started:
-            print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
+            progress()
 
 
 def axes(options: argparse.Namespace) -> tuple[str, str]:

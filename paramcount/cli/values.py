@@ -24,7 +24,9 @@ def setting(text: str) -> tuple[str, Any]:
     name, equals, values = text.partition("=")
     name = name.strip()
     if not equals or not name or not values.strip():
-        raise ArgumentError(f"{quote(text)} is not a variable with values", hint="write `width=0.35:1.4:0.05`")
+        name = name or "NAME"
+        hint = f"write {quote(f'{name}=1,2')}, or a range that includes both ends, {quote(f'{name}=1:4')}"
+        raise ArgumentError(f"{quote(text)} is not a variable with values", hint=hint)
     pieces = [each.strip() for each in between_commas(values)]
     if "" in pieces:
         raise ArgumentError(f"a value is missing in {quote(text)}")

@@ -17,7 +17,7 @@ from paramcount.numbers.units import binary, decimal, grouped
 if TYPE_CHECKING:
     from paramcount.cost.step import TrainStep
 
-MACS = "MACs with padded taps"
+MACS = "MACs include padding"
 USUAL = ("layer", "kind", "setting", "output", "repeat", "params", "weights", "macs", "share", "bar", "note")
 IN_TRAINING = ("layer", "kind", "setting", "output", "repeat", "params", "macs", "backward_macs", "train_macs", "note")
 WITH_REMAT = (*IN_TRAINING[:-2], "recomputed_macs", *IN_TRAINING[-2:])

@@ -55,8 +55,8 @@ def zoo(word: str | None = None) -> list[Shipped]:
 def sheet(entries: Sequence[Shipped]) -> Sheet:
     """A line for each entry, and what the figures mean."""
     headings = [
-        Heading("name", "name"),
-        Heading("variant", "variant"),
+        Heading("name", "name", wide=14, cut=True),
+        Heading("variant", "variant", wide=16, cut=True),
         *[
             Heading(name, FIGURES[name].title, FIGURES[name].write, right=True, drop=drop)
             for name, drop in (("params", 6), ("weights", 4), ("buffers", 3), ("macs", 5))

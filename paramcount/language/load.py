@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
-from paramcount.errors.suggest import nearest, one_of
+from paramcount.errors.suggest import bare, nearest, one_of
 from paramcount.graph.network import Network, Subject
 from paramcount.graph.tree import Graph
 from paramcount.language.bindings import Bindings
@@ -174,11 +174,20 @@ def no_spec(path: str, word: str) -> ArgumentError:
     is_path = folder or stem != name
     known = {each: each for each in shipped_specs()}
     known |= {os.path.splitext(file)[0]: os.path.join(folder or ".", file) for file in specs_in(folder or ".")}
-    guess = nearest(stem, known)
+    guess, variant = nearest(stem, known), path[len(word) + 1 :]
     hint = ("check the path; " if is_path else "") + "`paramcount zoo` shows the shipped specs"
-    if guess:
-        hint = f"did you mean {quote(with_variant(known[guess], path[len(word) + 1 :]))}?"
+    meant = (None if variant else one_word(stem, known)) or (guess and with_variant(known[guess], variant))
+    if meant:
+        hint = f"did you mean {quote(meant)}?"
     return ArgumentError(f"there is no spec {quote(path)}" + (": no such file" if is_path else ""), hint=hint)
+
+
+def one_word(stem: str, known: Mapping[str, str]) -> str | None:
+    """The spec and the variant that a model's usual name stands for, as in `vgg16` or `gpt2-medium`, or None."""
+    begun = sorted((name for name in known if bare(stem).startswith(bare(name))), key=len, reverse=True)
+    found = [with_variant(known[name], bare(stem)[len(bare(name)) :]) for name in begun]
+    meant = [each for each, name in zip(found, begun, strict=True) if each != known[name]]
+    return min(meant, key=lambda each: bare(each.replace(":", "")) != bare(stem), default=None)
 
 
 def with_variant(spec: str, variant: str) -> str:
@@ -188,7 +197,9 @@ def with_variant(spec: str, variant: str) -> str:
         variants = fresh_syntax(read_source(file), shown_path(file)).variants
     except ParamcountError:  # the file itself says later what is wrong with it
         return spec
-    found = nearest(variant, variants) or next((each for each in variants if variant and variant in each), None)
+    short = bare(variant)
+    parts = [each for each in variants if short and short in bare(each)]
+    found = nearest(variant, variants) or min(parts, key=lambda each: not bare(each).startswith(short), default=None)
     return f"{spec}:{found}" if found else spec
 
 

@@ -64,6 +64,61 @@ def test_a_hint_names_something_that_works(line, capsys, tmp_path, monkeypatch):
     capsys.readouterr()
 
 
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("mobilenet_v2 --set width 0.5", "mobilenet_v2 --set width=0.5"),
+        ("mobilenet_v2 width=0.5", "mobilenet_v2 --set width=0.5"),
+        ("llama:tiny --set T", "llama:tiny --set T=128"),
+        ("resnet:18 --set depths", "resnet:18 --set 'depths=[2, 2, 2, 2]'"),
+        ("roberta --set pooler", "roberta --set pooler=true"),
+        ("llama:tiny --tokens 64", "llama:tiny --set T=64"),
+        ("mobilenet_v2 --image-size 96", "mobilenet_v2 --set resolution=96"),
+        ("sweep mobilenet_v2 --width 0.5,1", "sweep mobilenet_v2 width=0.5,1"),
+        ("sweep mobilenet_v2 --width=0.5,1", "sweep mobilenet_v2 width=0.5,1"),
+        ("sweep mobilenet_v2 width=1,2 --max-params 5M", "sweep mobilenet_v2 width=1,2 --where 'params < 5e6'"),
+        ("sweep llama:tiny T", "sweep llama:tiny T=1,2"),
+        ("solve mobilenet_v2 width=0.5 --max-params 3M", "solve mobilenet_v2 width --max-params 3M"),
+        ("lenet --max-params 3M", "solve --help"),
+    ],
+)
+def test_a_variable_in_the_wrong_place(line, meant, capsys):
+    assert main(shlex.split(line)) == 2
+    hint = capsys.readouterr().err.partition("\nhint: ")[2]
+    advised = shlex.split(hint.split("`")[1].removeprefix("paramcount "))
+    assert " ".join(shlex.split(meant)).endswith(" ".join(advised)) or advised == ["width"]
+    assert main(shlex.split(meant)) == 0
+    assert not capsys.readouterr().err
+
+
+def test_a_sweep_has_no_set(capsys):
+    assert main(["sweep", "mobilenet_v2", "--set", "width=0.5,1"]) == 2
+    expected = "error: a sweep has no `--set`\nhint: write `NAME=VALUES` alone; one value stands for all\n"
+    assert capsys.readouterr().err == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        *[("resnet50", "resnet:50"), ("ResNet101", "resnet:101"), ("vgg16", "vgg:16"), ("vit-b-16", "vit:b_16")],
+        *[("gpt2-medium", "gpt2:medium"), ("bert-base", "bert:base-uncased"), ("mixtral-8x7b", "mixtral:8x7b")],
+        *[("llama3", "llama:3-8b"), ("llama-3-8b", "llama:3-8b"), ("llama-70b", "llama:2-70b")],
+        *[
+            ("gemma-2b", "gemma:2b"),
+            ("gemma2-2b", "gemma2:2b"),
+            ("t5-small", "t5:small"),
+            ("flan-t5-base", "flan_t5:base"),
+        ],
+        *[("efficientnet_v2_s", "efficientnet_v2:s"), ("lenet5", "lenet"), ("vitamin", None), ("optimum", None)],
+    ],
+)
+def test_the_usual_name_of_a_model(name, meant, capsys):
+    assert main([name]) == 2
+    hint = f"did you mean `{meant}`?" if meant else "`paramcount zoo` shows the shipped specs"
+    assert capsys.readouterr().err == f"error: there is no spec `{name}`\nhint: {hint}\n"
+    assert meant is None or main([meant]) == 0
+
+
 def test_every_guess_is_an_option_of_some_command(capsys):
     from paramcount.cli import guesses
 

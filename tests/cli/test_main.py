@@ -214,6 +214,15 @@ def test_an_output_that_closes_early(options):
     assert process.returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [("mlp", 0), ("zoo lenet", 0), ("sweep mobilenet_v2 width=0.5,1", 0), ("solve mobilenet_v2 width", 2)],
+)
+def test_a_closed_standard_error(command, code):
+    done = subprocess.run(["sh", "-c", f"{sys.executable} -m paramcount {command} 2>&-"], capture_output=True)
+    assert (done.returncode, bool(done.stdout)) == (code, not code)
+
+
 def test_no_output_at_all():
     command = f"{sys.executable} -m paramcount mlp >&-"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)

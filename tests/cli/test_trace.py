@@ -65,7 +65,7 @@ def test_a_function_of_this_directory(run):
     lines = out.splitlines()
     assert lines[0] == "my_model:forward(float32[100,16], int32[8])"
     assert lines[2].split() == ["layer", "kind", "output", "MACs", "share"]
-    assert lines[-1].startswith("as traced; MACs with padded taps")
+    assert lines[-1].startswith("as traced; MACs include padding")
     found = json.loads(run("my_model:forward", "--args", "f32[100,16]", "i32[8]", "--format", "json")[0])
     assert found["totals"]["macs"] == 8 * 16 * 8
     assert [row["path"] for row in found["rows"] if row["macs"]] == ["mix"]

@@ -93,7 +93,7 @@ def test_from_the_shell(capsys, monkeypatch):
         "resnet resnext50_32x4d 25,028,904 24,959,680 68,224 4.23 G torchvision/resnext50_32x4d"
     )
     assert (title.split()[0], empty) == ("name", "")
-    assert convention.startswith("one example each; MACs with padded taps")
+    assert convention.startswith("one example each; MACs include padding")
 
 
 def test_json_holds_raw_integers(capsys):

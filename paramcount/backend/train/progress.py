@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sized
 from time import perf_counter
 from typing import Any
@@ -19,7 +20,7 @@ class Progress:
     def __init__(self, shown: bool, epoch: int, epochs: int, batches: Any) -> None:
         self.bar: Any = None
         self.read = perf_counter()
-        if not shown:
+        if not shown or sys.stderr is None:  # which is closed, and tqdm would write to it
             return
         with needs("a progress line"):
             from tqdm import tqdm

@@ -40,6 +40,13 @@ def test_batches_without_a_length_are_counted(monkeypatch):
     assert "2batch [" in line and "%" not in line
 
 
+def test_a_closed_standard_error_shows_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    with (progress := Progress(True, 0, 1, range(2))):
+        progress.advance(1, 0.5)
+    assert progress.bar is None
+
+
 def test_several_steps_at_once_show_the_last_loss(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr("paramcount.backend.train.progress.REFRESH", 0)
@@ -63,6 +70,6 @@ def test_it_is_silent_elsewhere(monkeypatch):
 
 def test_a_missing_tqdm_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    with pytest.raises(MissingPackageError, match=r"needs tqdm\nhint: pip install .paramcount\[train\]"):
+    with pytest.raises(MissingPackageError, match=r"needs tqdm\nhint: pip install .*tqdm"):
         Progress(True, 0, 1, [])
     Progress(False, 0, 1, [])
