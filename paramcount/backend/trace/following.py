@@ -55,7 +55,9 @@ class Following(Walker):
             for number, each in enumerate(self.operations):
                 if not each.macs or each.update or (nested and not differentiated_twice(each.stacks)):
                     continue
-                owner = each.owner if each.owner is not None else self.shared.owner(each.equation, nested)
+                owner = each.owner
+                if owner is None or (not owner.placed and transposed(each.stacks)):
+                    owner = self.shared.owner(each.equation, nested) or owner
                 if owner is not None:
                     self.shared.compute(each.equation, owner)
                     self.operations[number] = each._replace(owner=owner)
@@ -136,7 +138,7 @@ class Following(Walker):
         """What is made of a parameter alone, with a number or a gradient, stands for it: `w - 0.1 * gradient`."""
         owned = {each: owner for each in eqn.invars if (owner := lookup(self.owners, each)) is not None}
         others = [each for each in eqn.invars if not hasattr(each, "val") and each not in owned and size(each) > 1]
-        owners = set(owned.values()) - self.states
+        owners = {each for each in owned.values() if each.placed or not others} - self.states
         if len(owners) == 1 and all(each in self.gradients for each in others):
             [owner] = owners
             sizes = {size(each) for each in owned if owned[each] == owner}
@@ -147,12 +149,13 @@ class Following(Walker):
         for variable in eqn.invars:
             found = lookup(self.owners, variable)
             if found is not None and not self.updating:
-                owner = found
+                owner = found if found.placed or owner is None else owner
                 first = self.reads.get(found)
                 if first is None or not standing(first).path:  # rather where a scope has a name
                     self.reads[found] = place.inside(eqn).stacks
-        if owner is None and not self.updating:
-            owner = next((found for each in eqn.outvars if (found := lookup(self.wanted, each)) is not None), None)
+        if not (self.updating or (owner is not None and owner.placed)):
+            wanted = (found for each in eqn.outvars if (found := lookup(self.wanted, each)) is not None)
+            owner = next(wanted, owner)
         stacks, times = place.inside(eqn).stacks, place.times
         operation = Operation(stacks, eqn.primitive.name, macs * times, times, elementwise * times, eqn, owner, **more)
         operation = operation._replace(update=self.updating)

@@ -100,6 +100,31 @@ def test_a_state_of_parameters_and_moments():
     assert layers(report) == {"a": (0, 4096, 4096)}
 
 
+def masked(params, x, y, mask):
+    return (mask * (network(params, x / 255) - y) ** 2).mean()
+
+
+@pytest.mark.parametrize(
+    ("batch", "function"),
+    [
+        ({"x": X, "y": Y}, lambda params, batch: loss(params, batch["x"], batch["y"])),
+        ([X, Y], lambda params, batch: loss(params, *batch)),
+        ({"x": X, "y": Y, "mask": Y}, lambda params, batch: masked(params, **batch)),
+    ],
+)
+@pytest.mark.parametrize("each", [False, True])
+def test_a_batch_that_is_a_dict_or_a_list_is_not_a_layer(batch, function, each):
+    def of_examples(params, batch):
+        gradients = jax.vmap(jax.grad(function), (None, 0))(params, batch)
+        return jax.tree.map(lambda gradient: gradient.sum(0), gradients)
+
+    def step(params, batch):
+        gradient = (of_examples if each else jax.grad(function))(params, batch)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, params, gradient)
+
+    assert layers(trace(step, PARAMS, batch, params=PARAMS)) == LAYERS
+
+
 def test_a_train_state_of_bare_jax():
     train_state = pytest.importorskip("flax.training.train_state", reason="needs flax")
     state = train_state.TrainState.create(apply_fn=network, params=PARAMS, tx=optax.adam(0.1))
