@@ -43,6 +43,7 @@ class Following(Walker):
         self.updating = False  # within it
         self.states: set[Any] = set()  # the owners that an optimizer alone reads
         self.gradients: set[Any] = set()  # variables that are gradients, or made of one
+        self.drawn: set[Any] = set()  # variables that are made of random numbers and constants alone
         self.shared = Shared()
         self.indices = Indices()
 
@@ -131,18 +132,30 @@ class Following(Walker):
         operations = FREE[name](eqn)
         if operations:
             self.add(eqn, place, elementwise=operations)
-        if name in ELEMENTWISE:
+        if name == "random_bits" or all(map(self.is_given, eqn.invars)):
+            self.drawn.update(eqn.outvars)
+        elif name in ELEMENTWISE or name.startswith("reduce_"):
             self.adapt(eqn)
 
+    def is_given(self, variable: Any) -> bool:
+        return variable in self.indices or variable in self.drawn
+
     def adapt(self, eqn: Any) -> None:
-        """What is made of a parameter alone, with a number or a gradient, stands for it: `w - 0.1 * gradient`."""
+        """What is made of a layer's parameters alone stands for the largest: `quantized * scale`, `v / norm(v)`.
+
+        Numbers, also random ones, may take part in it, and gradients in what is made of one: `w - 0.1 * gradient`.
+        """
         owned = {each: owner for each in eqn.invars if (owner := lookup(self.owners, each)) is not None}
-        others = [each for each in eqn.invars if not hasattr(each, "val") and each not in owned and size(each) > 1]
+        others = [each for each in eqn.invars if not self.is_given(each) and each not in owned and size(each) > 1]
         owners = {each for each in owned.values() if each.placed or not others} - self.states
-        if len(owners) == 1 and all(each in self.gradients for each in others):
-            [owner] = owners
-            sizes = {size(each) for each in owned if owned[each] == owner}
-            self.owners |= {each: owner for each in eqn.outvars if size(each) in sizes}
+        if not owners or not all(each in self.gradients for each in others):
+            return
+        owner = max(owners, key=lambda each: each.size)
+        if len(owners) > 1 and (others or not in_one_layer(owners)):
+            return
+        sizes = {size(each) for each in owned if owned[each] == owner}
+        reduced = eqn.primitive.name not in ELEMENTWISE
+        self.owners |= {each: owner for each in eqn.outvars if size(each) in sizes or (reduced and size(each) > 1)}
 
     def add(self, eqn: Any, place: Place, macs: int = 0, elementwise: int = 0, **more: Any) -> None:
         owner = None
@@ -190,6 +203,11 @@ class Following(Walker):
         for scope in sorted(self.unused):
             hint = "give the scope as the report's rows show it"
             raise ArgumentError(f"`trips` names {quote(scope)}, where no `while` runs", hint=hint, argument="trips")
+
+
+def in_one_layer(owners: set[Any]) -> bool:
+    outer = min((each.module for each in owners), key=len)
+    return bool(outer) and all(each.module[: len(outer)] == outer for each in owners)
 
 
 def differentiated_twice(stacks: Stacks) -> bool:
