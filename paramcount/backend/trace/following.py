@@ -115,7 +115,7 @@ class Following(Walker):
         self.add(eqn, place, *work(eqn, place, rule))
         for variable in eqn.invars:
             owner = lookup(self.owners, variable)
-            if owner is not None:
+            if owner is not None and (owner.placed or not transposed(place.inside(eqn).stacks)):
                 self.shared.read(eqn, variable, owner)
 
     def free(self, eqn: Any, place: Place) -> None:
