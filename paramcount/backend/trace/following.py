@@ -150,7 +150,7 @@ class Following(Walker):
         owners = {each for each in owned.values() if each.placed or not others} - self.states
         if not owners or not all(each in self.gradients for each in others):
             return
-        owner = max(owners, key=lambda each: each.size)
+        owner = max(owners, key=lambda each: (each.size, -each.number))
         if len(owners) > 1 and (others or not in_one_layer(owners)):
             return
         sizes = {size(each) for each in owned if owned[each] == owner}
@@ -206,6 +206,7 @@ class Following(Walker):
 
 
 def in_one_layer(owners: set[Any]) -> bool:
+    """Whether the layer of one of these parameters holds all the others."""
     outer = min((each.module for each in owners), key=len)
     return bool(outer) and all(each.module[: len(outer)] == outer for each in owners)
 
