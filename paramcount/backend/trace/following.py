@@ -43,6 +43,7 @@ class Following(Walker):
         self.updating = False  # within it
         self.states: set[Any] = set()  # the owners that an optimizer alone reads
         self.gradients: set[Any] = set()  # variables that are gradients, or made of one
+        self.drawn: set[Any] = set()  # variables that are made of random numbers and constants alone
         self.shared = Shared()
         self.indices = Indices()
 
@@ -55,7 +56,9 @@ class Following(Walker):
             for number, each in enumerate(self.operations):
                 if not each.macs or each.update or (nested and not differentiated_twice(each.stacks)):
                     continue
-                owner = each.owner if each.owner is not None else self.shared.owner(each.equation, nested)
+                owner = each.owner
+                if owner is None or (not owner.placed and transposed(each.stacks)):
+                    owner = self.shared.owner(each.equation, nested) or owner
                 if owner is not None:
                     self.shared.compute(each.equation, owner)
                     self.operations[number] = each._replace(owner=owner)
@@ -112,7 +115,7 @@ class Following(Walker):
         self.add(eqn, place, *work(eqn, place, rule))
         for variable in eqn.invars:
             owner = lookup(self.owners, variable)
-            if owner is not None:
+            if owner is not None and (owner.placed or not transposed(place.inside(eqn).stacks)):
                 self.shared.read(eqn, variable, owner)
 
     def free(self, eqn: Any, place: Place) -> None:
@@ -129,30 +132,43 @@ class Following(Walker):
         operations = FREE[name](eqn)
         if operations:
             self.add(eqn, place, elementwise=operations)
-        if name in ELEMENTWISE:
+        if name == "random_bits" or all(map(self.is_given, eqn.invars)):
+            self.drawn.update(eqn.outvars)
+        elif name in ELEMENTWISE or name.startswith("reduce_"):
             self.adapt(eqn)
 
+    def is_given(self, variable: Any) -> bool:
+        return variable in self.indices or variable in self.drawn
+
     def adapt(self, eqn: Any) -> None:
-        """What is made of a parameter alone, with a number or a gradient, stands for it: `w - 0.1 * gradient`."""
+        """What is made of a layer's parameters alone stands for the largest: `quantized * scale`, `v / norm(v)`.
+
+        Numbers, also random ones, may take part in it, and gradients in what is made of one: `w - 0.1 * gradient`.
+        """
         owned = {each: owner for each in eqn.invars if (owner := lookup(self.owners, each)) is not None}
-        others = [each for each in eqn.invars if not hasattr(each, "val") and each not in owned and size(each) > 1]
-        owners = set(owned.values()) - self.states
-        if len(owners) == 1 and all(each in self.gradients for each in others):
-            [owner] = owners
-            sizes = {size(each) for each in owned if owned[each] == owner}
-            self.owners |= {each: owner for each in eqn.outvars if size(each) in sizes}
+        others = [each for each in eqn.invars if not self.is_given(each) and each not in owned and size(each) > 1]
+        owners = {each for each in owned.values() if each.placed or not others} - self.states
+        if not owners or not all(each in self.gradients for each in others):
+            return
+        owner = max(owners, key=lambda each: (each.size, -each.number))
+        if len(owners) > 1 and (others or not in_one_layer(owners)):
+            return
+        sizes = {size(each) for each in owned if owned[each] == owner}
+        reduced = eqn.primitive.name not in ELEMENTWISE
+        self.owners |= {each: owner for each in eqn.outvars if size(each) in sizes or (reduced and size(each) > 1)}
 
     def add(self, eqn: Any, place: Place, macs: int = 0, elementwise: int = 0, **more: Any) -> None:
         owner = None
         for variable in eqn.invars:
             found = lookup(self.owners, variable)
             if found is not None and not self.updating:
-                owner = found
+                owner = found if found.placed or owner is None else owner
                 first = self.reads.get(found)
                 if first is None or not standing(first).path:  # rather where a scope has a name
                     self.reads[found] = place.inside(eqn).stacks
-        if owner is None and not self.updating:
-            owner = next((found for each in eqn.outvars if (found := lookup(self.wanted, each)) is not None), None)
+        if not (self.updating or (owner is not None and owner.placed)):
+            wanted = (found for each in eqn.outvars if (found := lookup(self.wanted, each)) is not None)
+            owner = next(wanted, owner)
         stacks, times = place.inside(eqn).stacks, place.times
         operation = Operation(stacks, eqn.primitive.name, macs * times, times, elementwise * times, eqn, owner, **more)
         operation = operation._replace(update=self.updating)
@@ -187,6 +203,12 @@ class Following(Walker):
         for scope in sorted(self.unused):
             hint = "give the scope as the report's rows show it"
             raise ArgumentError(f"`trips` names {quote(scope)}, where no `while` runs", hint=hint, argument="trips")
+
+
+def in_one_layer(owners: set[Any]) -> bool:
+    """Whether the layer of one of these parameters holds all the others."""
+    outer = min((each.module for each in owners), key=len)
+    return bool(outer) and all(each.module[: len(outer)] == outer for each in owners)
 
 
 def differentiated_twice(stacks: Stacks) -> bool:

@@ -34,6 +34,11 @@ class Parameter(NamedTuple):
     def size(self) -> int:
         return prod(self.shape)
 
+    @property
+    def placed(self) -> bool:
+        """Whether it is of a layer, unlike data: an argument may be a dict of images and labels."""
+        return self.counts or bool(self.module)
+
 
 class Parameters:
     """The leaves of a call: `inputs` has a Parameter or None for each of them, `constants` for each constant.
@@ -90,9 +95,9 @@ class Parameters:
         """A Parameter for each of the leaves of one tree."""
         keys, shapes = [each for each, _ in leaves], [tuple(value.shape) for _, value in leaves]
         layers = layers_of(keys, shapes, counts)
-        beside: dict[Keys, list[tuple[int, ...]]] = defaultdict(list)
+        beside: dict[Keys, dict[str, tuple[int, ...]]] = defaultdict(dict)
         for each, shape in zip(keys, shapes, strict=True):
-            beside[each[:-1]].append(shape)
+            beside[each[:-1]][str(each[-1]) if each else ""] = shape
         found = []
         for (each, value), shape, layer in zip(leaves, shapes, layers, strict=True):
             role = role_of(each, shape, value.dtype, beside[each[:-1]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 COLLECTIONS = ("params", "batch_stats")  # Flax's, which are not layers
@@ -71,8 +71,10 @@ def parts_of(name: str) -> tuple[str, str]:
     return "_".join(rest), role
 
 
-def role_of(keys: Keys, shape: tuple[int, ...], dtype: Any, siblings: Sequence[tuple[int, ...]]) -> str:
+def role_of(keys: Keys, shape: tuple[int, ...], dtype: Any, siblings: Mapping[str, tuple[int, ...]]) -> str:
     """By its name, else by its axes and those of the leaves beside it: with two or more it is a weight.
+
+    `siblings` are the axes of all leaves there by name, among which the matrices `a` and `b` of LoRA are a pair.
 
     What a framework keeps among running statistics is a buffer, as are keys of random numbers and counters: an
     integer by itself is no more a weight than the two that make up a key.
@@ -84,13 +86,14 @@ def role_of(keys: Keys, shape: tuple[int, ...], dtype: Any, siblings: Sequence[t
     if "batch_stats" in keys or averaged or kind in ("key", "b") or counter:
         return "buffer"
     role = parts_of(name)[1]
-    if role in BIASES:
+    first = name[:-1] + ("a" if name.endswith("b") else "A")
+    if role in BIASES and not (first in siblings and len(shape) > 1):
         return "bias"
     if role in NORMS:
         return "norm"
     if len(shape) > 1:
         return "weight"
-    beside = keys and isinstance(keys[-1], int) and any(len(each) > 1 for each in siblings)
+    beside = keys and isinstance(keys[-1], int) and any(len(each) > 1 for each in siblings.values())
     return "bias" if beside else "norm"
 
 

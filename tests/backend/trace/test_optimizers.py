@@ -100,6 +100,87 @@ def test_a_state_of_parameters_and_moments():
     assert layers(report) == {"a": (0, 4096, 4096)}
 
 
+def masked(params, x, y, mask):
+    return (mask * (network(params, x / 255) - y) ** 2).mean()
+
+
+@pytest.mark.parametrize(
+    ("batch", "function"),
+    [
+        ({"x": X, "y": Y}, lambda params, batch: loss(params, batch["x"], batch["y"])),
+        ([X, Y], lambda params, batch: loss(params, *batch)),
+        ({"x": X, "y": Y, "mask": Y}, lambda params, batch: masked(params, **batch)),
+    ],
+)
+@pytest.mark.parametrize("each", [False, True])
+def test_a_batch_that_is_a_dict_or_a_list_is_not_a_layer(batch, function, each):
+    def of_examples(params, batch):
+        gradients = jax.vmap(jax.grad(function), (None, 0))(params, batch)
+        return jax.tree.map(lambda gradient: gradient.sum(0), gradients)
+
+    def step(params, batch):
+        gradient = (of_examples if each else jax.grad(function))(params, batch)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, params, gradient)
+
+    assert layers(trace(step, PARAMS, batch, params=PARAMS)) == LAYERS
+
+
+def test_a_gradient_that_is_a_multiple_of_the_data():
+    """The data, whose size divides that of the weight, is not what the gradient belongs to."""
+    params, batch = {"head": {"w": jnp.ones((6, 6))}}, {"x": ShapeDtypeStruct((3, 6), jnp.float32)}
+    optimizer = optax.contrib.muon(0.1)
+
+    def step(params, state, batch):
+        gradient = jax.grad(lambda p: (jnp.sin(batch["x"] @ p["head"]["w"])).sum())(params)
+        updates, state = optimizer.update(gradient, state, params)
+        return optax.apply_updates(params, updates), state
+
+    report = trace(step, params, optimizer.init(params), batch, params=params)
+    assert layers(report) == {"head": (108, 108, 36)}
+
+
+# A weight that is computed from the parameters of one layer
+
+
+def centred(layer):
+    w = layer["w"] - layer["w"].mean(0)
+    return w / jnp.sqrt((w**2).mean(0) + 1e-5)
+
+
+MADE = {
+    "scaled": ({"w": jnp.int8, "scale": 1}, lambda layer: layer["w"].astype(float) * layer["scale"]),
+    "normed": ({"w": 2, "g": 1}, lambda layer: layer["g"] * layer["w"] / jnp.sqrt((layer["w"] ** 2).sum(0))),
+    "centred": ({"w": 2}, centred),
+    "drawn": (
+        {"w": 2, "rho": 2},
+        lambda layer: layer["w"] + jnp.exp(layer["rho"]) * jax.random.normal(jax.random.key(0), layer["w"].shape),
+    ),
+    "rounded": ({"w": 2}, lambda layer: layer["w"] + jnp.round(layer["w"] / abs(layer["w"]).max(0))),
+    "causal": ({"w": 2}, lambda layer: jnp.tril(layer["w"])),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_weight_made_of_parameters_is_of_their_layer(name):
+    tensors, made = MADE[name]
+
+    def layer(inside, outside):
+        floats = {each: jnp.ones((inside, outside)[-axes:]) for each, axes in tensors.items() if axes in (1, 2)}
+        return {each: jnp.ones((inside, outside), jnp.int8) for each in tensors} | floats
+
+    params = {"first": layer(4, 8), "second": layer(8, 2)}
+
+    def value(params, x):
+        return (jax.nn.relu(x @ made(params["first"])) @ made(params["second"])).sum()
+
+    sizes = {path: sum(each.size for each in params[path].values()) for path in params}
+    forward = {"first": (FIRST, 0, sizes["first"]), "second": (SECOND, 0, sizes["second"])}
+    assert layers(trace(value, params, X, params=params)) == forward
+    if name != "scaled":  # by integers nothing is differentiated
+        both = {"first": (FIRST, FIRST, sizes["first"]), "second": (SECOND, 2 * SECOND, sizes["second"])}
+        assert layers(trace(jax.value_and_grad(value), params, X, params=params)) == both
+
+
 def test_a_train_state_of_bare_jax():
     train_state = pytest.importorskip("flax.training.train_state", reason="needs flax")
     state = train_state.TrainState.create(apply_fn=network, params=PARAMS, tx=optax.adam(0.1))

@@ -128,6 +128,16 @@ def test_what_is_given_as_parameters_are_parameters():
     assert trace(lambda p, x: x @ p["count"].T + p["ema"] * p["var"], named, X, params=named).params == 18
 
 
+@pytest.mark.parametrize(("first", "second"), [("lora_a", "lora_b"), ("A", "B"), ("a", "b")])
+def test_both_matrices_of_lora_are_weights(first, second):
+    layer = {"w": shape(4, 8), "bias": shape(8), first: shape(4, 3), second: shape(3, 8)}
+    report = trace(lambda p, x: x @ p["w"] + x @ p[first] @ p[second] + p["bias"], layer, X, params=layer)
+    assert (report.weights, report.biases) == (4 * 8 + 4 * 3 + 3 * 8, 8)
+    stacked = {"w": shape(5, 4, 8), "b": shape(5, 8)}  # of five layers
+    report = trace(lambda p, x: x @ p["w"][0] + p["b"][0], stacked, X, params=stacked)
+    assert (report.weights, report.biases) == (5 * 4 * 8, 5 * 8)
+
+
 def test_keys_and_counters_are_not_parameters():
     state = {"w": shape(4, 4), "key": jax.random.key(0), "raw": jax.random.PRNGKey(0), "step": jnp.int32(0)}
     report = trace(lambda p, x: x @ p["w"] + jax.random.normal(p["key"], (4,)), state, X, params=state)
