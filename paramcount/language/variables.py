@@ -91,7 +91,10 @@ def given_value(name: str, value: Any) -> Any:
     value = native(value)
     if isinstance(value, (list, tuple, range)):
         return [given_value(name, each) for each in value]
-    number = isinstance(value, (int, float)) and (isinstance(value, bool) or abs(value) <= LIMIT)
+    number = isinstance(value, (int, float)) and value == value
+    if number and abs(value) > LIMIT:
+        message = f"{quote(name)} is too large: {quote(value, repr)}"
+        raise ArgumentError(message, hint="numbers go up to 1e18", argument=name)
     if not (value is None or number or isinstance(value, (str, Mask))):
         message = f"{quote(name)} must be a number, true or false, a word, or a list of these, not {quote(value, repr)}"
         raise ArgumentError(message, argument=name)

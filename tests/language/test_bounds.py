@@ -106,6 +106,10 @@ SMALL = {  # what a large text counts to, on 4 features
         + "".join(f"- {{relu, name: a{k}}}\n" for k in range(20_000))
         + f"outputs: [{', '.join(f'a{k}' for k in range(20_000))}]\n",
     ),
+    "keys that are used once": (
+        10_000 * (4 * 4 + 4),
+        "layers:\n" + "".join(f"- {{dense: 4, share: k{k}}}\n" for k in range(10_000)),
+    ),
 }
 
 

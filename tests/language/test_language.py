@@ -74,6 +74,12 @@ def test_settings_override_variables_and_variants():
     assert read(VARS, *ITEMS, sizes=(1, 7)).vars["sizes"] == [1, 7]
 
 
+@pytest.mark.parametrize("value", [2**60, -2e18, float("inf"), [10**19]])
+def test_numbers_of_python_beyond_those_of_specs(value):
+    with pytest.raises(ParamcountError, match="`w` is too large: .*\nhint: numbers go up to 1e18"):
+        loads("{input: {features: 3}, vars: {w: 2}, layers: [dense: w]}", w=value)
+
+
 # Numbers
 
 
