@@ -76,7 +76,8 @@ def tied_table(key: str, known: Mapping[str, Weights], node: Node, experts: tupl
     weights = known.get(key)
     if weights is None:
         message = f"tied to {quote(key)}, which is not the name or share key of an embedding before it"
-        raise unfit(key, "tied", message, f"known here: {', '.join(map(quote, known)) or 'none'}")
+        names = ", ".join(map(quote, known))
+        raise unfit(key, "tied", message, f"known here: {names}" if names else "give the embedding a `name` before")
     wanted = node.layer.params(*node.shapes)["weight"].shape
     if not same_sizes(weights.experts, experts):
         message = f"tied to {quote(key)}, which stands outside the `moe` around it, or in another"

@@ -333,11 +333,15 @@ def test_share_and_tied():
     assert report(T, *tied).macs == 5 * 16 * 100
     named = ("{embedding: [100, 16], name: e}", "dense: {out: 100, tied: e, bias: false}")
     assert report(T, *named).params == 1600
+    untied = "defaults: {dense: {tied: e, bias: false}}\n"
+    assert report(T + untied, named[0], "dense: {out: 16, tied: none}", "dense: 100").params == 1600 + 16 * 16
 
 
 def test_keys_of_shared_weights_belong_to_a_block():
     head = S + "blocks: {b: {layers: [{dense: 8, share: k}]}}\n"
-    assert report(head, "{dense: 8, share: k}", "b", "b").params == 3 * dense(8, 8)
+    assert report(head, "{dense: 8, share: other}", "b", "b").params == 3 * dense(8, 8)
+    with pytest.raises(ParamcountError, match="`k` of `share` in the block `b` is not that of the file"):
+        report(head, "{dense: 8, share: k}", "b", "b")
     assert report(head, "{b: , share: both}", "{b: , share: both}").params == dense(8, 8)
 
 
