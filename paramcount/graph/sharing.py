@@ -10,6 +10,8 @@ from paramcount.graph.tree import Element, Node, Tie, join, leaves_of
 from paramcount.layers.layer import Param
 from paramcount.numbers.arithmetic import Size, decide, same_sizes
 
+GUESSES = 100  # keys used once for which another key is guessed, so that thousands of them do not take minutes
+
 
 def tensors_below(element: Element) -> dict[tuple[str, str], Param]:
     """The tensors that an element owns, by the path below it and the name."""
@@ -74,7 +76,8 @@ def tied_table(key: str, known: Mapping[str, Weights], node: Node, experts: tupl
     weights = known.get(key)
     if weights is None:
         message = f"tied to {quote(key)}, which is not the name or share key of an embedding before it"
-        raise unfit(key, "tied", message, f"known here: {', '.join(map(quote, known)) or 'none'}")
+        names = ", ".join(map(quote, known))
+        raise unfit(key, "tied", message, f"known here: {names}" if names else "give the embedding a `name` before")
     wanted = node.layer.params(*node.shapes)["weight"].shape
     if not same_sizes(weights.experts, experts):
         message = f"tied to {quote(key)}, which stands outside the `moe` around it, or in another"
@@ -103,11 +106,11 @@ def used_once(uses: Mapping[str, int]) -> dict[str, str | None]:
         return {}
     from paramcount.errors.suggest import nearest
 
-    order = {key: index for index, key in enumerate(uses)}
-    found = {}
+    found: dict[str, str | None] = {}
+    known = [key for key, count in uses.items() if count > 1]
     for key in alone:
-        others = [other for other in uses if other != key and (other not in alone or order[other] < order[key])]
-        found[key] = nearest(key, others)
+        found[key] = nearest(key, known) if len(found) < GUESSES else None
+        known.append(key)
     meant = set(found.values())
     return {key: guess for key, guess in found.items() if key not in meant}
 

@@ -205,6 +205,8 @@ def read_checked(check: Check, word: str, node: Node, context: Context, shown: s
             raise wrong(node, f"{quote(shown)} takes text, not {describe(node)}", "quote it")
         return Constant(node.position, node.text)
     if check.takes == "key":
+        if check.none and isinstance(node, Scalar) and node.text == "none":
+            return Constant(node.position, None)
         template = read_template(node, context, f"`{word}`")
         context.keys.note(template.text, 1)
         return template

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from paramcount.errors import Position, quote
+from paramcount.errors import Position, SpecError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
 from paramcount.graph.sharing import used_once
 from paramcount.language.bindings import EMPTY
@@ -51,7 +51,7 @@ KEYS = [
     "expect",
 ]
 OF_BLOCKS = "each use of a block has weights of its own; `share` beside every use shares them"
-APART = "a block shares within itself alone; share the whole block by a key beside its uses, or choose another key"
+APART = "a block shares within itself alone: share the whole block by a key beside its uses, or choose another key"
 FIGURES = ("params", "weights", "macs", "buffers", "active_params")
 
 
@@ -94,21 +94,16 @@ class SpecSyntax:
         return found + self.key_warnings()
 
     def key_warnings(self) -> list[str]:
-        """A warning for each key of shared weights that shares nothing, and for one that also stands in a block."""
-        blocks = [block for block in self.file.blocks.values() if block.file is self.file]
-        both = {key for block in blocks for key in block.keys.places if key in self.keys.places}
+        """A warning for each key of shared weights that shares nothing."""
         found = []
-        for block in (None, *blocks):
+        for block in (None, *(block for block in self.file.blocks.values() if block.file is self.file)):
             keys = block.keys if block else self.keys
             where = f" in the block {quote(block.name)}" if block else ""
             alone = used_once(keys.uses)
             for key, position in keys.places.items():
-                said = f"{position}: the key {quote(key)} of `share`{where}"
-                if key in both:
-                    found += [f"{said} is not that of the file, at {self.keys.places[key]}: {APART}"] if block else []
-                elif key in alone:
+                if key in alone:
                     remark = did_you_mean(alone[key], OF_BLOCKS if block else "it shares nothing")
-                    found.append(f"{said} is used once: {remark}")
+                    found.append(f"{position}: the key {quote(key)} of `share`{where} is used once: {remark}")
         return found
 
 
@@ -155,6 +150,17 @@ def read_parts(spec: SpecSyntax, root: Mapping, path: str) -> None:
         spec.outputs = context.attempt(read_outputs, parts["outputs"], context)
     if "expect" in parts:
         context.attempt(read_expect, spec, parts["expect"], context)
+    refuse_keys_across(spec)
+
+
+def refuse_keys_across(spec: SpecSyntax) -> None:
+    """Note each key of shared weights that stands in the file and in one of its blocks, where it would not share."""
+    for block in spec.file.blocks.values():
+        for key, position in block.keys.places.items():
+            if key in spec.keys.places:
+                message = f"the key {quote(key)} of `share` in the block {quote(block.name)} is not that of the file"
+                message += f", at {spec.keys.places[key]}"
+                spec.file.note(SpecError(message, hint=APART, position=position))
 
 
 def read_variables(spec: SpecSyntax, parts: dict[str, Node], context: Context) -> None:

@@ -130,20 +130,32 @@ def test_a_key_in_a_loop_or_beside_what_when_skips_or_with_a_tie_shares():
 
 
 def test_a_key_of_a_block_is_not_that_of_the_file():
-    """1000 · 1000 + 1000 twice, and why."""
+    """Shared they would be 1000 · 1000 + 1000 once; a key beside the uses of the block says so."""
     rest = "blocks: {b: {layers: [{dense: 1000, share: k}]}}, "
     spec = f"{{input: {{features: 1000}}, {rest}layers: [{{dense: 1000, share: k}}, b]}}"
-    assert pc.count(pc.loads(spec)).params == 2_002_000
-    (found,) = pc.loads(spec, file="net.yaml").warnings
-    assert found == (
-        "net.yaml:1:70: the key `k` of `share` in the block `b` is not that of the file, at net.yaml:1:107: "
-        "a block shares within itself alone; share the whole block by a key beside its uses, or choose another key"
+    with pytest.raises(ParamcountError) as caught:
+        pc.loads(spec, file="net.yaml")
+    assert str(caught.value) == (
+        "net.yaml:1:70: the key `k` of `share` in the block `b` is not that of the file, at net.yaml:1:107\n"
+        "hint: a block shares within itself alone: share the whole block by a key beside its uses, "
+        "or choose another key"
     )
+    assert pc.count(pc.loads(spec.replace("{dense: 1000, share: k}, b]", "{dense: 1000}, b]"))).params == 2_002_000
     shared = spec.replace("{dense: 1000, share: k}, b]", "{b, share: whole}, {b, share: whole}]")
     assert pc.count(pc.loads(shared)).params == 1_001_000
     assert [each.split(": ")[-1] for each in pc.loads(shared).warnings] == [
         "each use of a block has weights of its own; `share` beside every use shares them"
     ]
+
+
+def test_a_key_of_an_included_block_is_not_that_of_the_file(tmp_path):
+    (tmp_path / "parts.yaml").write_text("blocks: {b: {layers: [{dense: 8, share: k}, {dense: 8, share: k}]}}")
+    spec = tmp_path / "net.yaml"
+    spec.write_text("{input: {features: 8}, include: [parts.yaml], layers: [{dense: 8, share: k}, b]}")
+    with pytest.raises(ParamcountError, match="in the block `b` is not that of the file"):
+        pc.load(spec)
+    spec.write_text("{input: {features: 8}, include: [parts.yaml], layers: [{dense: 8, share: own}, b]}")
+    assert pc.count(pc.load(spec)).params == 2 * (8 * 8 + 8)
 
 
 def test_a_key_within_one_block_shares_there():

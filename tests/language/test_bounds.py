@@ -11,16 +11,16 @@ from paramcount.cost.count import count
 from paramcount.errors import ParamcountError
 from paramcount.language.load import load, loads
 
-SECONDS = 20  # on a busy machine; what is quadratic takes minutes or hours
+SECONDS = 20  # of the processor; what is quadratic takes minutes or hours
 MIB = 1 << 20
 
 
 def refused(text: str) -> str:
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(ParamcountError) as caught:
         loads(text)
     message = str(caught.value)
-    assert time.monotonic() - start < SECONDS
+    assert time.process_time() - start < SECONDS
     assert len(message) < 20_000
     return message
 
@@ -106,15 +106,19 @@ SMALL = {  # what a large text counts to, on 4 features
         + "".join(f"- {{relu, name: a{k}}}\n" for k in range(20_000))
         + f"outputs: [{', '.join(f'a{k}' for k in range(20_000))}]\n",
     ),
+    "keys that are used once": (
+        10_000 * (4 * 4 + 4),
+        "layers:\n" + "".join(f"- {{dense: 4, share: k{k}}}\n" for k in range(10_000)),
+    ),
 }
 
 
 @pytest.mark.parametrize("what", SMALL)
 def test_what_is_counted_soon(what):
     params, text = SMALL[what]
-    start = time.monotonic()
+    start = time.process_time()
     assert count(loads(f"input: {{features: 4}}\n{text}")).params == params
-    assert time.monotonic() - start < SECONDS
+    assert time.process_time() - start < SECONDS
 
 
 @pytest.mark.parametrize("number", [1000, 1001, 40_000])

@@ -74,6 +74,12 @@ def test_settings_override_variables_and_variants():
     assert read(VARS, *ITEMS, sizes=(1, 7)).vars["sizes"] == [1, 7]
 
 
+@pytest.mark.parametrize("value", [2**60, -2e18, float("inf"), [10**19]])
+def test_numbers_of_python_beyond_those_of_specs(value):
+    with pytest.raises(ParamcountError, match=r"`w` is too large: .*\nhint: numbers go up to 1e18"):
+        loads("{input: {features: 3}, vars: {w: 2}, layers: [dense: w]}", w=value)
+
+
 # Numbers
 
 
@@ -327,11 +333,15 @@ def test_share_and_tied():
     assert report(T, *tied).macs == 5 * 16 * 100
     named = ("{embedding: [100, 16], name: e}", "dense: {out: 100, tied: e, bias: false}")
     assert report(T, *named).params == 1600
+    untied = "defaults: {dense: {tied: e, bias: false}}\n"
+    assert report(T + untied, named[0], "dense: {out: 16, tied: none}", "dense: 100").params == 1600 + 16 * 16
 
 
 def test_keys_of_shared_weights_belong_to_a_block():
     head = S + "blocks: {b: {layers: [{dense: 8, share: k}]}}\n"
-    assert report(head, "{dense: 8, share: k}", "b", "b").params == 3 * dense(8, 8)
+    assert report(head, "{dense: 8, share: other}", "b", "b").params == 3 * dense(8, 8)
+    with pytest.raises(ParamcountError, match="`k` of `share` in the block `b` is not that of the file"):
+        report(head, "{dense: 8, share: k}", "b", "b")
     assert report(head, "{b: , share: both}", "{b: , share: both}").params == dense(8, 8)
 
 
