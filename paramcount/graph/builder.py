@@ -12,8 +12,8 @@ from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Name, Scope, Standing
 from paramcount.graph.sharing import owns_weights, tied_table, used_once
 from paramcount.graph.tree import Body, Element, Group, Node, Value
-from paramcount.layers.fields import MOST
 from paramcount.layers.layer import Item, Layer, Shape
+from paramcount.numbers.arithmetic import LIMIT
 
 STEPS = 100_000  # iterations and items, whether or not they make a layer
 LAYERS = 50_000  # after expansion; folded iterations count one by one
@@ -197,7 +197,7 @@ class Builder:
 
     def value(self, shape: Shape) -> Value:
         """A new value; raises ShapeError beyond the sizes that expressions can have, so that figures stay printable."""
-        if len(shape.sizes) > AXES or any(type(size) is int and size > MOST for size in shape.sizes):
+        if len(shape.sizes) > AXES or any(type(size) is int and size > LIMIT for size in shape.sizes):
             hint = f"a value has at most {AXES} axes, each of at most 1e18"
             raise ShapeError("the result is too large", hint=hint)
         return Value(shape, self.dormant, self.stored)

@@ -9,12 +9,11 @@ from paramcount.errors import ArgumentError, ParamcountError, Position, SpecErro
 from paramcount.errors.suggest import one_of
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import MOST_ERRORS, Context, File
-from paramcount.language.expression.tokens import LIMIT
 from paramcount.language.reading import read_item
 from paramcount.language.written import ANY_KIND, read_value
 from paramcount.language.yaml.nodes import Node
 from paramcount.layers.layer import Shape
-from paramcount.numbers.arithmetic import Column, Mask, native, varies
+from paramcount.numbers.arithmetic import LIMIT, Column, Mask, native, varies
 
 DEEPEST = 32  # variables that use each other
 

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.numbers.arithmetic import Column, native, require, varies
+from paramcount.numbers.arithmetic import LIMIT, Column, native, require, varies
 from paramcount.numbers.column import Mask, plain
 
 REQUIRED = dataclasses.MISSING
-MOST = 10**18  # of a size; expressions go no further either
 
 
 class Check:
@@ -52,8 +51,8 @@ class Whole(Check):
     def __call__(self, name: str, value: Any) -> Any:
         if type(value) is not int:
             value = whole_number(name, value)
-        if type(value) is not int or not -MOST <= value <= MOST:  # the number itself may be too long to print
-            within = (value <= MOST) & (value >= -MOST)
+        if type(value) is not int or not -LIMIT <= value <= LIMIT:  # the number itself may be too long to print
+            within = (value <= LIMIT) & (value >= -LIMIT)
             require(within, "{} is beyond 1e18", name, argument=name, hint="numbers go up to 1e18")
         if self.at_least is not None:
             message, hint = "{} must be at least {}, not {}", self.least
@@ -179,7 +178,7 @@ class Number(Check):
             require(inside, f"{name} must be {bounds}, not {{}}", value, argument=name)
             return value
         value = native(value)
-        if isinstance(value, int) and not -MOST <= value <= MOST:
+        if isinstance(value, int) and not -LIMIT <= value <= LIMIT:
             raise ArgumentError(f"{name} is beyond 1e18", hint="numbers go up to 1e18", argument=name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not finite(value):
             raise ArgumentError(f"{name} must be a number, not {quote(value)}", argument=name)

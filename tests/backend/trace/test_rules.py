@@ -14,8 +14,9 @@ from jax import numpy as jnp  # noqa: E402
 
 from paramcount.backend.trace.primitives import FREE  # noqa: E402
 from paramcount.backend.trace.rules import CONTRACTIONS, register_rule  # noqa: E402
+from paramcount.backend.trace.structures import CALLS, STRUCTURES  # noqa: E402
 from paramcount.backend.trace.trace import trace  # noqa: E402
-from paramcount.backend.trace.walker import CALLS, STRUCTURES, UncountedError, count_macs  # noqa: E402
+from paramcount.backend.trace.walker import UncountedError, count_macs  # noqa: E402
 from paramcount.cost.traced import Trace  # noqa: E402
 from paramcount.errors import ArgumentError  # noqa: E402
 
