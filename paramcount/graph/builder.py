@@ -78,7 +78,7 @@ class Builder:
 
     def run(self, items: Iterable[Item]) -> None:
         """Expand items one after the other."""
-        if isinstance(items, (str, bytes)) or not isinstance(items, (Sequence, Iterator)):
+        if isinstance(items, (str, bytes)) or not isinstance(items, (list, tuple, Sequence, Iterator)):
             raise SpecError(f"{quote(items, repr)} is not a list of items", hint="put it into a list: `[...]`")
         standing = self.scope.root.standing
         for index, item in enumerate(items):
@@ -197,7 +197,8 @@ class Builder:
 
     def value(self, shape: Shape) -> Value:
         """A new value; raises ShapeError beyond the sizes that expressions can have, so that figures stay printable."""
-        if len(shape.sizes) > AXES or any(type(size) is int and size > LIMIT for size in shape.sizes):
+        beyond = [size for size in shape.sizes if type(size) is int and size > LIMIT]
+        if beyond or len(shape.sizes) > AXES:
             hint = f"a value has at most {AXES} axes, each of at most 1e18"
             raise ShapeError("the result is too large", hint=hint)
         return Value(shape, self.dormant, self.stored)

@@ -17,7 +17,8 @@ from paramcount.backend.trace.statement import Statement
 from paramcount.backend.trace.structures import UNKNOWN, alive
 from paramcount.cost.traced import Trace
 from paramcount.errors import ArgumentError, quote
-from paramcount.layers.fields import Flag, argument
+from paramcount.layers.arguments import argument
+from paramcount.layers.fields import Flag
 from paramcount.numbers.arithmetic import native
 
 
