@@ -82,11 +82,10 @@ class Builder:
             raise SpecError(f"{quote(items, repr)} is not a list of items", hint="put it into a list: `[...]`")
         standing = self.scope.root.standing
         for index, item in enumerate(items):
-            children = self.group.children
-            place = item, items, index, tuple(self.trail), children, len(children)
+            place = Standing(item, items, index, tuple(self.trail), self.group.children)
             known = standing.setdefault(id(item), place)
             self.build(item)
-            if known is not place and (known[1] is not items or known[2] != index):  # not a list that is run again
+            if known is not place and (known.items is not items or known.index != index):  # not a list run again
                 self.stands_twice(known, place)
 
     def build(self, item: Any, name: str | None = None) -> None:
@@ -105,15 +104,13 @@ class Builder:
 
     def stands_twice(self, known: Standing, place: Standing) -> None:
         """Warn once of an object that stands at two places in lists, if it has weights of its own at both."""
-        item, items, index, _, children, start = place
-        if known[3] is not None and any(map(owns_weights, children[start:])):
-            root = self.scope.root
-            built = [(each[3] or (), each[4][each[5]]) for each in (known, place)]
-            one, two = (quote(join_trail([*trail[root.trail :], element.name])) for trail, element in built)
-            message = f"one object, of {quote(getattr(item, 'kind', 'item'))}, stands at {one} and at {two}"
+        if not known.warned and any(map(owns_weights, place.children[place.start :])):
+            known.warned = True
+            root = self.scope.root.trail
+            one, two = (quote(join_trail(each.path_below(root))) for each in (known, place))
+            message = f"one object, of {quote(getattr(place.item, 'kind', 'item'))}, stands at {one} and at {two}"
             advice = "wrap it as `With(item, share=KEY)` to share them, or make an object for each place"
             self.warnings[f"{message}, and has weights of its own at each: {advice}"] = None
-            root.standing[id(item)] = item, items, index, None, children, start
 
     def count_steps(self, steps: int) -> None:
         self.steps += steps
