@@ -72,7 +72,7 @@ def test_a_gradient_of_a_product_that_sums_costs_what_it_does():
     assert trace(gradients, shape(1, 5), shape(5, 7), shape(1, 7)).backward_macs == 2 * 35
     each = jax.vmap(gradients, (0, None, 0))
     assert trace(each, shape(3, 5), shape(5, 7), shape(3, 7)).backward_macs == 3 * 2 * 35
-    # an outer product that is no gradient, and one that `checkpoint` computes once more
+    # an outer product that is not a gradient, and one that `checkpoint` computes once more
     assert macs(partial(jnp.einsum, "i,j->ij"), shape(5), shape(7)) == 0
     again = jax.checkpoint(lambda a, b: jnp.sin(jnp.einsum("i,j->ij", a, b)))
     step = jax.value_and_grad(lambda a, b: again(a, b).sum(), (0, 1))
