@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.language.expression.tokens import LIMIT, LONGEST
+from paramcount.language.expression.tokens import LONGEST
+from paramcount.numbers.arithmetic import LIMIT
 from paramcount.numbers.units import BINARY, DECIMAL
 from paramcount.render.terminal import complain
 from paramcount.sweeps.space import MOST_VALUES

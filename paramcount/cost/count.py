@@ -11,7 +11,8 @@ from paramcount.cost.walk import Place, Walk
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph, Node
-from paramcount.layers.fields import Flag, Whole, Word, argument, texts, whole_argument
+from paramcount.layers.arguments import argument, texts, whole_argument
+from paramcount.layers.fields import Flag, Whole, Word
 from paramcount.layers.layer import Item
 from paramcount.numbers.arithmetic import Column, Size, ceil_div
 

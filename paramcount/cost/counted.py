@@ -9,7 +9,8 @@ from typing import Any
 from paramcount.cost.figures import Figured, Figures, Phases, Row, TrainingFigures
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Subject
-from paramcount.layers.fields import Text, argument, texts, whole_argument
+from paramcount.layers.arguments import argument, texts, whole_argument
+from paramcount.layers.fields import Text
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.render.shown import Shown
 

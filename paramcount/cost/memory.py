@@ -15,7 +15,8 @@ from paramcount.cost.optimizers import optimizer_of
 from paramcount.graph.network import Network, require_network
 from paramcount.graph.runner import Runner
 from paramcount.graph.tree import Body, Graph, Node, Value, leaves_of
-from paramcount.layers.fields import Flag, argument
+from paramcount.layers.arguments import argument
+from paramcount.layers.fields import Flag
 from paramcount.layers.layer import Shape
 
 BYTES = 4  # of an element: float32, and int32 for tokens

@@ -9,7 +9,8 @@ from paramcount.cost.count import count
 from paramcount.cost.figures import FIGURES
 from paramcount.cost.report import MACS
 from paramcount.language.load import shipped_networks
-from paramcount.layers.fields import Text, argument
+from paramcount.layers.arguments import argument
+from paramcount.layers.fields import Text
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 
 CONVENTION = f"one example each; {MACS}; params without buffers"

@@ -12,8 +12,8 @@ from paramcount.graph.foreign import checked_shape, is_foreign
 from paramcount.graph.scope import Name, Scope, Standing
 from paramcount.graph.sharing import owns_weights, tied_table, used_once
 from paramcount.graph.tree import Body, Element, Group, Node, Value
-from paramcount.layers.fields import MOST
 from paramcount.layers.layer import Item, Layer, Shape
+from paramcount.numbers.arithmetic import LIMIT
 
 STEPS = 100_000  # iterations and items, whether or not they make a layer
 LAYERS = 50_000  # after expansion; folded iterations count one by one
@@ -78,15 +78,14 @@ class Builder:
 
     def run(self, items: Iterable[Item]) -> None:
         """Expand items one after the other."""
-        if isinstance(items, (str, bytes)) or not isinstance(items, (Sequence, Iterator)):
+        if isinstance(items, (str, bytes)) or not isinstance(items, (list, tuple, Sequence, Iterator)):
             raise SpecError(f"{quote(items, repr)} is not a list of items", hint="put it into a list: `[...]`")
         standing = self.scope.root.standing
         for index, item in enumerate(items):
-            children = self.group.children
-            place = item, items, index, tuple(self.trail), children, len(children)
+            place = Standing(item, items, index, tuple(self.trail), self.group.children)
             known = standing.setdefault(id(item), place)
             self.build(item)
-            if known is not place and (known[1] is not items or known[2] != index):  # not a list that is run again
+            if known is not place and (known.items is not items or known.index != index):  # not a list run again
                 self.stands_twice(known, place)
 
     def build(self, item: Any, name: str | None = None) -> None:
@@ -105,15 +104,13 @@ class Builder:
 
     def stands_twice(self, known: Standing, place: Standing) -> None:
         """Warn once of an object that stands at two places in lists, if it has weights of its own at both."""
-        item, items, index, _, children, start = place
-        if known[3] is not None and any(map(owns_weights, children[start:])):
-            root = self.scope.root
-            built = [(each[3] or (), each[4][each[5]]) for each in (known, place)]
-            one, two = (quote(join_trail([*trail[root.trail :], element.name])) for trail, element in built)
-            message = f"one object, of {quote(getattr(item, 'kind', 'item'))}, stands at {one} and at {two}"
+        if not known.warned and any(map(owns_weights, place.children[place.start :])):
+            known.warned = True
+            root = self.scope.root.trail
+            one, two = (quote(join_trail(each.path_below(root))) for each in (known, place))
+            message = f"one object, of {quote(getattr(place.item, 'kind', 'item'))}, stands at {one} and at {two}"
             advice = "wrap it as `With(item, share=KEY)` to share them, or make an object for each place"
             self.warnings[f"{message}, and has weights of its own at each: {advice}"] = None
-            root.standing[id(item)] = item, items, index, None, children, start
 
     def count_steps(self, steps: int) -> None:
         self.steps += steps
@@ -197,7 +194,8 @@ class Builder:
 
     def value(self, shape: Shape) -> Value:
         """A new value; raises ShapeError beyond the sizes that expressions can have, so that figures stay printable."""
-        if len(shape.sizes) > AXES or any(type(size) is int and size > MOST for size in shape.sizes):
+        beyond = [size for size in shape.sizes if type(size) is int and size > LIMIT]
+        if beyond or len(shape.sizes) > AXES:
             hint = f"a value has at most {AXES} axes, each of at most 1e18"
             raise ShapeError("the result is too large", hint=hint)
         return Value(shape, self.dormant, self.stored)

@@ -9,7 +9,8 @@ from paramcount.errors import ArgumentError, Position, SpecError, needs, printab
 from paramcount.graph.builder import Builder
 from paramcount.graph.tree import Graph, Value
 from paramcount.graph.unused import unused_work
-from paramcount.layers.fields import Flag, Sizes, Text, argument
+from paramcount.layers.arguments import argument
+from paramcount.layers.fields import Flag, Sizes, Text
 from paramcount.layers.layer import LAYOUTS, Item, Shape
 from paramcount.numbers.arithmetic import native
 

@@ -9,8 +9,6 @@ from typing import Any
 from paramcount.errors import Position, SpecError, quote
 from paramcount.graph.tree import Element, Value
 
-# An item of a list: the item, the list, its index, the names around it (None once it is warned of), and where it built.
-Standing = tuple[Any, Any, int, tuple[str, ...] | None, list[Element], int]
 PATH_MARKS = frozenset(".[]")
 SKIPPED = "the item that names it was skipped by `when`"
 
@@ -40,6 +38,24 @@ class Weights:
     tensors: dict[tuple[str, str], Any]  # (path below the owner, name) -> Param
     experts: tuple[Any, ...] = ()
     homes: dict[str, bool] = field(default_factory=dict)
+
+
+class Standing:
+    """A place where an item stands: its index in a list, and what it becomes there, `start` of the `children`.
+
+    `trail` are the names on the way down to it. It holds the item, so that no other one gets its identity.
+    """
+
+    __slots__ = ("children", "index", "item", "items", "start", "trail", "warned")
+
+    def __init__(self, item: Any, items: Any, index: int, trail: tuple[str, ...], children: list[Element]) -> None:
+        self.item, self.items, self.index = item, items, index
+        self.trail, self.children, self.start = trail, children, len(children)
+        self.warned = False
+
+    def path_below(self, root: int) -> list[str]:
+        """The names on the way down to what the item became, without the first `root` of them."""
+        return [*self.trail[root:], self.children[self.start].name]
 
 
 class Scope:

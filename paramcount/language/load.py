@@ -18,7 +18,8 @@ from paramcount.language.variables import all_variables, given_value, undeclared
 from paramcount.language.yaml.nodes import Node
 from paramcount.language.yaml.reader import read_text
 from paramcount.language.yaml.source import read_source, specs_in
-from paramcount.layers.fields import Text, argument, file_path
+from paramcount.layers.arguments import argument, file_path
+from paramcount.layers.fields import Text
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = (os.path.join(PACKAGE, "configs"), os.path.join(os.path.dirname(PACKAGE), "configs"))  # wheel, checkout

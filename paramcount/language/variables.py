@@ -10,13 +10,12 @@ from paramcount.errors import ArgumentError, ParamcountError, Position, SpecErro
 from paramcount.errors.suggest import one_of
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import MOST_ERRORS, Context, File
-from paramcount.language.expression.tokens import LIMIT
 from paramcount.language.expression.values import both
 from paramcount.language.reading import read_item
 from paramcount.language.written import ANY_KIND, read_value
 from paramcount.language.yaml.nodes import Node
 from paramcount.layers.layer import Shape
-from paramcount.numbers.arithmetic import Column, Mask, native, require, varies
+from paramcount.numbers.arithmetic import LIMIT, Column, Mask, native, require, varies
 
 BEYOND, LARGEST = "{} is beyond 1e18", "numbers go up to 1e18"
 DEEPEST = 32  # variables that use each other

@@ -2,16 +2,14 @@
 
 import dataclasses
 import math
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.numbers.arithmetic import Column, native, require, varies
+from paramcount.numbers.arithmetic import LIMIT, Column, native, require, varies
 from paramcount.numbers.column import Mask, plain
 
 REQUIRED = dataclasses.MISSING
-MOST = 10**18  # of a size; expressions go no further either
 
 
 class Check:
@@ -52,8 +50,8 @@ class Whole(Check):
     def __call__(self, name: str, value: Any) -> Any:
         if type(value) is not int:
             value = whole_number(name, value)
-        if type(value) is not int or not -MOST <= value <= MOST:  # the number itself may be too long to print
-            within = (value <= MOST) & (value >= -MOST)
+        if type(value) is not int or not -LIMIT <= value <= LIMIT:  # the number itself may be too long to print
+            within = (value <= LIMIT) & (value >= -LIMIT)
             require(within, "{} is beyond 1e18", name, argument=name, hint="numbers go up to 1e18")
         if self.at_least is not None:
             message, hint = "{} must be at least {}, not {}", self.least
@@ -179,7 +177,7 @@ class Number(Check):
             require(inside, f"{name} must be {bounds}, not {{}}", value, argument=name)
             return value
         value = native(value)
-        if isinstance(value, int) and not -MOST <= value <= MOST:
+        if isinstance(value, int) and not -LIMIT <= value <= LIMIT:
             raise ArgumentError(f"{name} is beyond 1e18", hint="numbers go up to 1e18", argument=name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not finite(value):
             raise ArgumentError(f"{name} must be a number, not {quote(value)}", argument=name)
@@ -283,47 +281,3 @@ def whole_number(name: str, value: Any) -> Any:
         shown = repr(value) if float(shown).is_integer() else shown  # 3.0000000000000004
         raise ArgumentError(f"{name}: {shown} is not a whole number", hint=hint, argument=name)
     raise ArgumentError(f"{name} must be a whole number, not {quote(value)}", argument=name)
-
-
-def argument(name: str, value: Any, check: Check) -> Any:
-    """A checked argument of a function, which has one value, unlike a layer's in a sweep; None where the check has it.
-
-    >>> argument("path", "mlp", Text())
-    'mlp'
-    """
-    if value is None and check.none:
-        return None
-    if type(value) is Column:
-        raise ArgumentError(f"{name} must be one value, not {quote(value)}", argument=name)
-    return check(name, native(value))
-
-
-def whole_argument(name: str, value: Any, at_least: int = 1) -> int:
-    """A whole number of at least `at_least` as the argument of a function, where neither 2.0 nor true is one.
-
-    >>> whole_argument("batch", 8)
-    8
-    """
-    found = native(value)
-    if type(found) is not int or found < at_least:
-        message = f"{name} must be a whole number of at least {at_least}, not {quote(value)}"
-        raise ArgumentError(message, argument=name)
-    return found
-
-
-def texts(name: str, value: Any, what: str, hint: str = "") -> tuple[str, ...]:
-    """A list of texts, which are `what`; any iterable of them is read once."""
-    listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
-    found = tuple(native(value)) if listed and getattr(value, "shape", None) != () else (None,)
-    if not all(isinstance(each, str) for each in found):
-        message = f"{name} must be a list of {what}, not {quote(value, repr)}"
-        raise ArgumentError(message, hint=hint, argument=name)
-    return found  # type: ignore[return-value]
-
-
-def file_path(name: str, value: Any, what: str = "a file") -> str:
-    """A path as text, which may be given as a `pathlib.Path`."""
-    found = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if not isinstance(found, str):
-        raise ArgumentError(f"{name} must be the path of {what}, not {quote(value, repr)}", argument=name)
-    return found

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import reduce
-from string import ascii_lowercase
 from typing import Any
 
 from paramcount.errors import ShapeError
@@ -108,7 +107,7 @@ def remedy(first: tuple[Size, ...], other: tuple[Size, ...]) -> str:
         return "give one of them a path that changes its shape (a `pointwise`, say), or a condition `when`"
     if len(other) == longest and all(a in (1, b) for a, b in pairs):
         return "put the larger value first"
-    axes = [(name, a, b) for name, (a, b) in zip(ascii_lowercase, pairs, strict=False)]
+    axes = [(name, a, b) for name, (a, b) in zip("abcdefghijklmnopqrstuvwxyz", pairs, strict=False)]
     left = " ".join("1" if a < b else name for name, a, b in axes[longest - len(first) :])
     right, sizes = (" ".join(name for name, _, _ in axes), ", ".join(f"{name}: {b}" for name, a, b in axes if a < b))
     return f"repeat the first before: `rearrange: {{pattern: {left} -> {right}, {sizes}}}`"

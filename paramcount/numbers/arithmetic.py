@@ -8,6 +8,7 @@ from paramcount.errors import ArgumentError, Undecided
 from paramcount.numbers.column import LEAST, MOST, Column, Mask, bound, overflow, plain, require
 
 __all__ = [
+    "LIMIT",
     "Column",
     "Mask",
     "Size",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 Size = Any  # an int, or a Column in a sweep
+LIMIT = 10**18  # of a number that is given, or that an expression gives
 
 
 def varies(value: Any) -> bool:

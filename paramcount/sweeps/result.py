@@ -9,7 +9,8 @@ from typing import Any
 from paramcount.cost.count import count
 from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, Undecided, quote
 from paramcount.language.expression.parse import Expression, parse
-from paramcount.layers.fields import Text, argument, file_path, whole_argument
+from paramcount.layers.arguments import argument, file_path, whole_argument
+from paramcount.layers.fields import Text
 from paramcount.numbers.column import Column, Mask
 from paramcount.sweeps.space import Space
 

@@ -10,10 +10,11 @@ from paramcount.cost.count import count
 from paramcount.cost.figures import Figures
 from paramcount.cost.report import Report
 from paramcount.errors import ArgumentError, ParamcountError, quote
-from paramcount.language.expression.tokens import LIMIT
 from paramcount.language.language import SpecSyntax
 from paramcount.language.variables import all_variables
-from paramcount.layers.fields import Number, Text, argument
+from paramcount.layers.arguments import argument
+from paramcount.layers.fields import Number, Text
+from paramcount.numbers.arithmetic import LIMIT
 from paramcount.numbers.column import Column, compared
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.sweeps.result import no_column

@@ -11,7 +11,8 @@ from paramcount.errors import ArgumentError, quote
 from paramcount.language.language import SpecSyntax
 from paramcount.language.load import Loaded
 from paramcount.language.variables import given_value, undeclared
-from paramcount.layers.fields import Flag, argument, whole_argument
+from paramcount.layers.arguments import argument, whole_argument
+from paramcount.layers.fields import Flag
 from paramcount.numbers.arithmetic import native
 from paramcount.numbers.column import IN_FLOATS, MOST
 from paramcount.sweeps.region import Region

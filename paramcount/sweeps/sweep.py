@@ -14,7 +14,8 @@ from paramcount.language.language import SpecSyntax
 from paramcount.language.load import fresh_syntax, locate, shown_path
 from paramcount.language.variables import all_variables
 from paramcount.language.yaml.source import read_source
-from paramcount.layers.fields import Text, argument, file_path, whole_argument
+from paramcount.layers.arguments import argument, file_path, whole_argument
+from paramcount.layers.fields import Text
 from paramcount.layers.layer import Item
 from paramcount.sweeps.result import Sweep, read_condition
 from paramcount.sweeps.space import GRID, Space

@@ -12,7 +12,8 @@ import numpy
 from paramcount.backend.data.idx import read_idx
 from paramcount.backend.run.arrays import array_of
 from paramcount.errors import ArgumentError, quote
-from paramcount.layers.fields import Flag, argument, file_path, whole_argument
+from paramcount.layers.arguments import argument, file_path, whole_argument
+from paramcount.layers.fields import Flag
 
 FILES = "`train-images-idx3-ubyte` and `train-labels-idx1-ubyte`"
 HINT = f"give an .npz file, or a folder with one or with idx files named like MNIST's: {FILES}, gzipped or not"

@@ -10,7 +10,7 @@ import numpy
 from paramcount.backend.data.data import checked
 from paramcount.backend.run.arrays import array_of
 from paramcount.errors import ArgumentError, needs, quote
-from paramcount.layers.fields import whole_argument
+from paramcount.layers.arguments import whole_argument
 
 
 def torch_batches(

@@ -27,7 +27,8 @@ from paramcount.cost.memory import memory_of
 from paramcount.errors import ArgumentError
 from paramcount.graph.network import Network, require_network
 from paramcount.graph.tree import Graph, leaves
-from paramcount.layers.fields import Flag, argument, whole_argument
+from paramcount.layers.arguments import argument, whole_argument
+from paramcount.layers.fields import Flag
 from paramcount.numbers.arithmetic import native
 from paramcount.numbers.units import binary, duration
 from paramcount.render import terminal

@@ -26,7 +26,8 @@ from paramcount.cost.report import Report
 from paramcount.errors import ArgumentError
 from paramcount.graph.network import Network, require_network
 from paramcount.graph.tree import Graph, Leaf, leaves
-from paramcount.layers.fields import Flag, argument
+from paramcount.layers.arguments import argument
+from paramcount.layers.fields import Flag
 from paramcount.numbers.units import binary
 
 LARGEST = 4 * 2**30  # bytes that a network may take when it is run; beyond, it is only traced

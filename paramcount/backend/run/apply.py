@@ -17,7 +17,8 @@ from paramcount.backend.run.inputs import check_tokens, tokens_of
 from paramcount.errors import ArgumentError, ShapeError, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph
-from paramcount.layers.fields import Flag, argument
+from paramcount.layers.arguments import argument
+from paramcount.layers.fields import Flag
 
 
 def apply(

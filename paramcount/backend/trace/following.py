@@ -13,8 +13,9 @@ from paramcount.backend.trace.primitives import ELEMENTWISE, FREE, MOVES
 from paramcount.backend.trace.products import Rule
 from paramcount.backend.trace.scopes import Stacks, elements, standing
 from paramcount.backend.trace.shared import Shared
+from paramcount.backend.trace.structures import opened
 from paramcount.backend.trace.update import Update, inner_programs, size, transposed
-from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker, opened, work
+from paramcount.backend.trace.walker import NO_RULE, Operation, Place, Walker, work
 from paramcount.errors import ArgumentError, quote
 
 Owners = dict[Any, Any]  # by variable

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any, NamedTuple
 
-from paramcount.backend.trace.walker import CALLS, opened
+from paramcount.backend.trace.structures import CALLS, opened
 
 
 class Variable:

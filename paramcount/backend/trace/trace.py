@@ -14,10 +14,11 @@ from paramcount.backend.trace.following import Following, paired
 from paramcount.backend.trace.inline import Inlining
 from paramcount.backend.trace.parameters import Parameters
 from paramcount.backend.trace.statement import Statement
-from paramcount.backend.trace.walker import UNKNOWN, alive
+from paramcount.backend.trace.structures import UNKNOWN, alive
 from paramcount.cost.traced import Trace
 from paramcount.errors import ArgumentError, quote
-from paramcount.layers.fields import Flag, argument
+from paramcount.layers.arguments import argument
+from paramcount.layers.fields import Flag
 from paramcount.numbers.arithmetic import native
 
 

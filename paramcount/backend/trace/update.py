@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from paramcount.backend.trace.scopes import Stacks, elements
-from paramcount.backend.trace.walker import opened
+from paramcount.backend.trace.structures import opened
 
 
 class Update:

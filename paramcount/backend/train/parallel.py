@@ -12,7 +12,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from paramcount.backend.train.step import length
 from paramcount.errors import ArgumentError, quote
-from paramcount.layers.fields import whole_argument
+from paramcount.layers.arguments import whole_argument
 
 MOST_DEVICES = 2**20  # more than any cluster has
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from paramcount.backend.measure.result import UNLIKELY
 from paramcount.errors import printable
 from paramcount.graph.network import Subject
-from paramcount.layers.fields import file_path
+from paramcount.layers.arguments import file_path
 from paramcount.numbers.units import portion, rate
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown

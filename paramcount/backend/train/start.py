@@ -18,7 +18,7 @@ from paramcount.backend.train.step import State
 from paramcount.errors import ArgumentError, needs, printable, quote
 from paramcount.graph.network import Network, require_network
 from paramcount.graph.tree import Graph
-from paramcount.layers.fields import file_path
+from paramcount.layers.arguments import file_path
 
 
 def first_values(graph: Graph, init: Any, seed: int) -> tuple[Tensors, Tensors]:

@@ -27,7 +27,8 @@ from paramcount.cost.count import count, patterns
 from paramcount.errors import ArgumentError, CheckError, quote
 from paramcount.graph.freeze import training_graph
 from paramcount.graph.network import Network, require_network
-from paramcount.layers.fields import Flag, argument, whole_argument
+from paramcount.layers.arguments import argument, whole_argument
+from paramcount.layers.fields import Flag
 
 MOST_STALENESS = 1000  # as many workers; a program with some hundred thousand tensors in its state never compiles
 

@@ -10,9 +10,8 @@ from functools import reduce
 from typing import Any
 
 from paramcount.errors import ArgumentError
-from paramcount.language.expression.tokens import LIMIT
 from paramcount.language.expression.values import add, chosen, is_array, items_of, number, ordering
-from paramcount.numbers.arithmetic import by_variant, maximum, where
+from paramcount.numbers.arithmetic import LIMIT, by_variant, maximum, where
 from paramcount.numbers.column import Column, Mask, beyond, require
 
 FAR = LIMIT // 100  # what lies within it does not overflow in `divisible`

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from paramcount.errors import ArgumentError, ParamcountError, Position, quote
 from paramcount.language.expression import values
-from paramcount.language.expression.tokens import ALLOWED, LIMIT, Source, Token, refuse_thousands, tokenize
+from paramcount.language.expression.tokens import ALLOWED, Source, Token, refuse_thousands, tokenize
+from paramcount.numbers.arithmetic import LIMIT
 
 Lookup = Callable[[str], Any]
 Run = Callable[[Lookup], Any]

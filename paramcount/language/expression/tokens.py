@@ -5,9 +5,9 @@ import re
 from typing import Any, NamedTuple, NoReturn
 
 from paramcount.errors import Position, SpecError, quote
+from paramcount.numbers.arithmetic import LIMIT
 
 LONGEST = 200
-LIMIT = 10**18
 KEYWORDS = ("and", "or", "not", "in", "if", "else")
 LITERALS = {"true": True, "false": False, "none": None}
 ALLOWED = (

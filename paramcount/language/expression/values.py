@@ -9,8 +9,7 @@ from functools import reduce
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.language.expression.tokens import LIMIT
-from paramcount.numbers.arithmetic import by_variant, settle, where
+from paramcount.numbers.arithmetic import LIMIT, by_variant, settle, where
 from paramcount.numbers.column import IN_FLOATS, Column, Mask, beyond, compared, plain, real, require
 
 MOST_ENTRIES = 1_000_000

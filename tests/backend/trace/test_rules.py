@@ -14,8 +14,9 @@ from jax import numpy as jnp  # noqa: E402
 
 from paramcount.backend.trace.primitives import FREE  # noqa: E402
 from paramcount.backend.trace.rules import CONTRACTIONS, register_rule  # noqa: E402
+from paramcount.backend.trace.structures import CALLS, STRUCTURES  # noqa: E402
 from paramcount.backend.trace.trace import trace  # noqa: E402
-from paramcount.backend.trace.walker import CALLS, STRUCTURES, UncountedError, count_macs  # noqa: E402
+from paramcount.backend.trace.walker import UncountedError, count_macs  # noqa: E402
 from paramcount.cost.traced import Trace  # noqa: E402
 from paramcount.errors import ArgumentError  # noqa: E402
 
@@ -71,7 +72,7 @@ def test_a_gradient_of_a_product_that_sums_costs_what_it_does():
     assert trace(gradients, shape(1, 5), shape(5, 7), shape(1, 7)).backward_macs == 2 * 35
     each = jax.vmap(gradients, (0, None, 0))
     assert trace(each, shape(3, 5), shape(5, 7), shape(3, 7)).backward_macs == 3 * 2 * 35
-    # an outer product that is no gradient, and one that `checkpoint` computes once more
+    # an outer product that is not a gradient, and one that `checkpoint` computes once more
     assert macs(partial(jnp.einsum, "i,j->ij"), shape(5), shape(7)) == 0
     again = jax.checkpoint(lambda a, b: jnp.sin(jnp.einsum("i,j->ij", a, b)))
     step = jax.value_and_grad(lambda a, b: again(a, b).sum(), (0, 1))

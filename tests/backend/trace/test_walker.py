@@ -18,9 +18,8 @@ from paramcount.backend.trace import walker  # noqa: E402
 from paramcount.backend.trace.primitives import FREE  # noqa: E402
 from paramcount.backend.trace.products import taps_in_bounds  # noqa: E402
 from paramcount.backend.trace.rules import CONTRACTIONS  # noqa: E402
+from paramcount.backend.trace.structures import CALLS, STRUCTURES  # noqa: E402
 from paramcount.backend.trace.walker import (  # noqa: E402
-    CALLS,
-    STRUCTURES,
     UncountedError,
     by_leaf,
     count_macs,
