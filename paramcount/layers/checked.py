@@ -20,9 +20,10 @@ class Checked:
     in_specs: ClassVar[Mapping[str, str]] = {}
 
     def __new__(cls, *values: Any, **named: Any) -> Self:
-        for name in named:
-            if name not in cls.__dataclass_fields__:  # type: ignore[attr-defined]
-                raise cls.unknown(name, named[name])
+        known = cls.__dataclass_fields__  # type: ignore[attr-defined]
+        if not named.keys() <= known.keys():
+            name = next(each for each in named if each not in known)
+            raise cls.unknown(name, named[name])
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
