@@ -41,8 +41,18 @@ class Update:
         return id(eqn) in self.equations
 
     def divided(self, given: dict[Any, Any], results: dict[Any, Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """The results whose owners are parameters or read by the model, and those that the update alone reads."""
-        state = {owner for variable, owner in given.items() if variable in self.read and not owner.counts}
+        """The results whose owners are parameters, and those whose owners are the optimizer's state.
+
+        The update alone reads the state. It may stand among what is given as parameters, and is then known by another
+        parameter with the same end of its path, which the model reads.
+        """
+        model = {(owner.keys[1:], owner.shape) for variable, owner in given.items() if variable not in self.read}
+        state = {
+            owner
+            for variable, owner in given.items()
+            if variable in self.read
+            and not (owner.counts and all((end, owner.shape) not in model for end in ends(owner.keys)))
+        }
         own = {each: owner for each, owner in results.items() if owner not in state}
         return own, {each: owner for each, owner in results.items() if owner in state}
 
@@ -110,6 +120,11 @@ def transposed(stacks: Stacks) -> bool:
 
 def differentiated(stacks: Stacks) -> bool:
     return any(kind == "Transform" and name in ("jvp", "transpose") for kind, name in elements(stacks))
+
+
+def ends(keys: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """The ends of a path that are shorter than it, without the empty one."""
+    return [keys[start:] for start in range(1, len(keys))]
 
 
 def size(variable: Any) -> int:

@@ -89,6 +89,9 @@ def test_a_state_of_parameters_and_moments():
     assert layers(report) == LAYERS
     # 0.9 m + g, and p - 0.1 m: four operations for each element.
     assert report["optimizer"].elementwise == 4 * 58
+    whole = trace(step, state, X, Y, params=state)
+    assert layers(whole) == {**LAYERS, "mu/block0": (0, 0, 40), "mu/block1": (0, 0, 18)}
+    assert whole.params == 2 * report.params
     one = {name: {"a": ShapeDtypeStruct((64, 64), jnp.float32)} for name in ("params", "mu")}
 
     def linear(state, x):
