@@ -148,6 +148,6 @@ def test_as_a_process(run):
 
 def test_help_names_the_command(capsys):
     assert main(["--help"]) == 0
-    assert "paramcount trace" in capsys.readouterr().out
+    assert "\n  trace " in capsys.readouterr().out
     assert main(["trace", "--help"]) == 0
     assert "MODULE:FUNCTION" in capsys.readouterr().out

@@ -76,7 +76,7 @@ def test_settings_override_variables_and_variants():
 
 @pytest.mark.parametrize("value", [2**60, -2e18, float("inf"), [10**19]])
 def test_numbers_of_python_beyond_those_of_specs(value):
-    with pytest.raises(ParamcountError, match=r"`w` is too large: .*\nhint: numbers go up to 1e18"):
+    with pytest.raises(ParamcountError, match=r"`w` is beyond 1e18\nhint: numbers go up to 1e18"):
         loads("{input: {features: 3}, vars: {w: 2}, layers: [dense: w]}", w=value)
 
 

@@ -34,6 +34,8 @@ class Steps(Runner):
         self.elements(graph.children)
 
     def node(self, node: Node) -> None:
+        while self.leaves[self.number].node is not node:  # skips leaves that are only stored
+            self.number += 1
         leaf = self.leaves[self.number]
         inputs = self.inputs[self.number] = [self.values[value] for value in node.inputs]
         depends = any(flow.depends for flow in inputs) or self.is_trained(leaf)
@@ -75,6 +77,8 @@ class Steps(Runner):
     def forward_macs(self, number: int) -> int:
         """The forward MACs of a leaf in all the runs that a differentiated program has of each of its contractions."""
         leaf = self.leaves[number]
+        if leaf.node.stored_only:
+            return 0
         return sum(each.macs * self.runs(number, each) for each in leaf.node.contractions())
 
     def runs(self, number: int, contraction: Contraction) -> int:
