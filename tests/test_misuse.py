@@ -470,7 +470,7 @@ def arrays():
         yield f"train({name})", lambda v, name=name: pc.train(network, None, **{name: v})
 
 
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.parametrize("every", [16, pytest.param(1, marks=pytest.mark.full)])
 @pytest.mark.parametrize("family", [counting, specs, sweeps, items, arrays], ids=lambda family: family.__name__)
 def test_odd_calls_are_refused_with_our_own_errors(family, every, tmp_path, monkeypatch):
     """A result, or an error of the package that can be shown: never a Python error from inside of it.

@@ -125,8 +125,12 @@ class Space:
         if isinstance(given, (bytes, Mapping)):
             hint = f"e.g. {name}=[0.5, 1.0]"
             raise ArgumentError(f"{quote(name)} takes a list of values, not {quote(given, repr)}", hint=hint)
-        held = isinstance(given, (numpy.ndarray, list, tuple))
-        values = given if held else list(islice(given, MOST_VALUES + 1))
+        if not isinstance(given, (numpy.ndarray, list, tuple)):
+            some = given[: MOST_VALUES + 1] if isinstance(given, range) else list(islice(given, MOST_VALUES + 1))
+            if len(some) > MOST_VALUES:
+                raise ArgumentError(f"{quote(name)} has more than {MOST_VALUES:,} values", hint="take a larger step")
+            given = list(some)
+        values: Any = given
         if getattr(values, "ndim", 0) == 1:
             values = numpy.asarray(values)
         else:
@@ -134,8 +138,6 @@ class Space:
             values = [each if type(each) in (int, float) else given_value(name, each) for each in every]
         if not len(values):
             raise ArgumentError(f"{quote(name)} has no values", hint=f"e.g. {name}=[0.5, 1.0]")
-        if not held and len(values) > MOST_VALUES:
-            raise ArgumentError(f"{quote(name)} has more than {MOST_VALUES:,} values", hint="take a larger step")
         array = numpy.asarray(values) if all_numbers(values) and not mixed(values) else None
         if array is not None and huge(array, values):  # kept as they are, for the error that each has alone
             array, values = None, array.tolist() if hasattr(values, "dtype") else values

@@ -48,7 +48,12 @@ def corrected(words: list[str], hint: str) -> list[str]:
     return words
 
 
-@pytest.mark.parametrize("line", WRONG)
+SLOW = "benchmark|measure|mesure|list|ls|models|zo"  # hints of these run what takes seconds
+
+
+@pytest.mark.parametrize(
+    "line", [pytest.param(each, marks=pytest.mark.full if re.search(SLOW, each) else ()) for each in WRONG]
+)
 def test_a_hint_names_something_that_works(line, capsys, tmp_path, monkeypatch):
     if line.partition(" ")[0] in ("measure", "benchmark", "mesure", "trace", "verify") or "--benchmark" in line:
         pytest.importorskip("jax")

@@ -256,6 +256,7 @@ def test_columns_that_were_asked_for_are_all_shown(capsys):
     assert headings.split() == names and len(headings) > 80
 
 
+@pytest.mark.full
 def test_names_of_specs_are_whole(capsys):
     out, _, code = run(capsys, "zoo")
     assert code == 0 and "…" not in out

@@ -26,7 +26,7 @@ def test_the_table(capsys):
     assert html(pc.count(pc.load("llama:tiny", T=64)).sheet()).startswith("<table>\n<caption>Llama:tiny, T=64: one ex")
 
 
-@pytest.mark.parametrize("command", ["", "verify", "measure"])
+@pytest.mark.parametrize("command", ["", "verify", pytest.param("measure", marks=pytest.mark.full)])
 def test_json(capsys, command):
     if command:
         pytest.importorskip("jax")
@@ -35,7 +35,7 @@ def test_json(capsys, command):
     assert found["vars"]["width"] == 0.5 and found["vars"]["classes"] == 7
 
 
-@pytest.mark.parametrize("command", ["verify", "measure"])
+@pytest.mark.parametrize("command", ["verify", pytest.param("measure", marks=pytest.mark.full)])
 def test_in_jax(capsys, command):
     pytest.importorskip("jax")
     out = run(capsys, command, *SPEC)

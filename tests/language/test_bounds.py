@@ -113,6 +113,7 @@ SMALL = {  # what a large text counts to, on 4 features
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", SMALL)
 def test_what_is_counted_soon(what):
     params, text = SMALL[what]

@@ -36,7 +36,9 @@ FORMATS = ["csv", "json", "parquet"]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("sign", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize(
+    "sign", ["SIGINT", *(pytest.param(each, marks=pytest.mark.full) for each in ("SIGTERM", "SIGHUP"))]
+)
 def test_a_stopped_sweep_leaves_what_was_there(tmp_path, kind, sign):
     if not hasattr(signal, sign) or sys.platform == "win32":
         pytest.skip("no such signal")
