@@ -54,6 +54,13 @@ def test_networks_and_reports_are_equal_in_another_process():
     assert in_another_process(things) == [figures(each) for each in things]
 
 
+def test_what_is_pickled_is_expanded_again():
+    """A tree refers to each value from many places: too deep to pickle in a large network."""
+    network = pc.load("llama")
+    network.graph(), network.graph(training=True)
+    assert pickle.loads(pickle.dumps(network)).graphs == {}
+
+
 @pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
 def test_what_is_copied_is_equal(twin):
     for network in (NETWORK, pc.loads(SPEC), pc.loads(SPEC, n=3)):
