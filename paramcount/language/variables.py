@@ -86,6 +86,8 @@ def given_value(name: str, value: Any) -> Any:
     An array of numbers with an axis holds those of the variants of a sweep, and stays one, or becomes a Column.
     Raises ArgumentError for what no expression could give.
     """
+    if isinstance(getattr(value, "size", None), int) and value.size == 0:  # an array of no variant
+        return []
     if getattr(value, "shape", None) and value.dtype.kind in "iu":
         value = Column.whole(name, value)
     if varies(value):

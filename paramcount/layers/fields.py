@@ -75,7 +75,8 @@ class Sizes(Wholes):
     def __call__(self, name: str, value: Any) -> Any:
         value = native(value)
         if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-            hint = f"write {quote(f'[{value}]')}" if isinstance(value, int) and not isinstance(value, bool) else ""
+            size = type(value) is int and abs(value) <= LIMIT
+            hint = f"write {quote(f'[{value}]')}" if size else ""
             raise ArgumentError(f"{name} is a list of whole numbers, not {quote(value)}", hint, argument=name)
         return tuple(self.size(name, each) for each in value)
 
