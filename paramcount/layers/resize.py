@@ -24,7 +24,7 @@ class Factor(Check):
     def axis(self, name: str, value: Any) -> Any:
         if getattr(getattr(value, "dtype", None), "kind", "") == "f" and (value % 1).any():
             value = settle(value)
-        if isinstance(value, (int, float)) and not float(value).is_integer():
+        if isinstance(value, float) and not value.is_integer():
             return self.number(name, value)
         value = self.whole(name, value)
         require(value > 0, "{} must be above 0, not {}", name, value, argument=name)
