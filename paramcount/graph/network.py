@@ -182,7 +182,8 @@ class Network:
         outputs, every = self.named_outputs(builder)
         builder.leave(outer)
         graph = Graph(inputs, builder.group.children, outputs, training, list(builder.warnings))
-        graph.unused, found = unused_work(graph, every, builder.unused)
+        unused, found = unused_work(graph, every, builder.unused)
+        graph.unused = frozenset(unused)
         if found:
             graph.warnings.append(f"{f'{self.file}: ' if self.file else ''}{found}")
         return graph

@@ -206,7 +206,7 @@ class Graph:
     outputs: dict[str, Value]
     training: bool = False
     warnings: list[str] = field(default_factory=list)
-    unused: list[Node] = field(default_factory=list)  # leaves that count and whose results reach no output
+    unused: frozenset[Node] = frozenset()  # leaves that count and whose results reach no output
 
     def below(self) -> Iterator[Element]:
         """All elements of the tree; of a loop the different bodies."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from paramcount.errors import quote
-from paramcount.graph.tree import Body, Element, Graph, Loop, Node, Value, indices_label, join
+from paramcount.graph.tree import Body, Element, Graph, Loop, Node, Value, indices_label, iteration_paths, join
 from paramcount.layers.layer import Free, ParameterFree
 
 MOST = 5  # paths that are named
@@ -97,12 +97,14 @@ def places(children: Sequence[Element], dead: set[Node], path: str) -> Iterator[
     for element in children:
         here = join(path, element.name)
         counted = {node for node in element.below() if isinstance(node, Node) and not isinstance(node.layer, Free)}
-        if counted and counted <= dead:
+        called = isinstance(element, Loop) and any(each.name for each in element.iterations)  # has no row of its own
+        if counted and counted <= dead and not called:
             yield here
         elif isinstance(element, Loop):
             for each in element.iterations:
                 if each.child is not None:
-                    yield from places([each.child], dead, here + indices_label(each.indices))
+                    row, _ = iteration_paths(element, each, here, here, indices_label(each.indices))
+                    yield from places([each.child], dead, row)
         else:
             yield from places(element.inside(), dead, here)
 

@@ -49,6 +49,21 @@ def test_loops():
     assert named([pc.Repeat(2, steps)]) == []
 
 
+def test_iterations_are_called_by_their_names():
+    """Both as a whole, and where one layer in each is lost."""
+    text = "{{input: {{features: 8}}, layers: [{{name: x}}, {{for: s, in: 2, do: [{}], name: 'stage{{s}}'}}, {}]}}"
+    whole = pc.loads(text.format("{dense: 8 + s}", "{from: x, dense: 3}"))
+    part = pc.loads(
+        text.format(
+            "{name: y}, {dense: 8 + s}, {from: y, dense: 5 + s}", "{dense: 3}, {add: [prev, [from: x, dense: 3]]}"
+        )
+    )
+    for network, paths in ((whole, ["stage0", "stage1"]), (part, ["stage0.dense0", "stage1.dense0"])):
+        (found,) = network.warnings
+        assert [path for path in found.split("`")[1::2] if path.startswith("stage")] == paths
+        assert set(paths) <= {row.path for row in pc.count(network).rows}
+
+
 def test_bodies():
     dead = [kept("y"), DENSE(3), pc.From("y"), DENSE(8)]
     assert named([pc.Each("t d -> t | d", dead)], (5, 8)) == ["each0.dense0"]

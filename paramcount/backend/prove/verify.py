@@ -207,8 +207,8 @@ class Verifier:
 
     def reaching(self, graph: Graph, mode: str = "") -> None:
         """The layers that reach an output, if some do not; a warning names those."""
-        every = [leaf.node for leaf in leaves(graph) if leaf.node.runs]
         if graph.unused:
+            every = [leaf.node for leaf in leaves(graph) if leaf.node.runs]
             unused = sum(node in graph.unused for node in every)
             self.compare(f"layers that reach an output{mode}", len(every), len(every) - unused)
 
