@@ -1,6 +1,10 @@
 """The command line."""
 
-COMMANDS = {  # each a module of this folder with a function `run`; without a command, a spec is counted
+COMMANDS = {  # each a module of this folder with the functions `run` and `parser`; without one, a spec is counted
+    "count": "count what a network costs; this word may be left out",
+    "info": "show what a spec says of itself: description, input, variables",
+    "list": "list the shipped specs and their variants",
+    "new": "write a spec to begin with",
     "verify": "build a network in JAX, and compare it with its count",
     "measure": "time a network on this machine",
     "trace": "count a JAX function",
@@ -8,4 +12,5 @@ COMMANDS = {  # each a module of this folder with a function `run`; without a co
     "zoo": "list the shipped specs, and what each costs",
     "sweep": "count many variants at once",
     "solve": "find the largest network within a budget",
+    "help": "show the options of a command, with examples",
 }

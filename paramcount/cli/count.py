@@ -12,18 +12,18 @@ from paramcount.errors import CheckError
 USAGE = """\
 paramcount SPEC[:VARIANT] [options]
        paramcount COMMAND --help"""
-DESCRIPTION = "Count what a network costs: parameters, multiply-accumulates, FLOPs, activations, bytes."
 NOTES = """\
-SPEC is the name of a shipped spec, a file, or - for standard input. A count may have a suffix: 32k, 1.5M. NO_COLOR=1
-and FORCE_COLOR=1 in the environment turn colour off and on.
+SPEC is the name of a shipped spec, a file, or - for standard input. A count may
+have a suffix: 32k, 1.5M. NO_COLOR=1 and FORCE_COLOR=1 in the environment turn
+colour off and on.
 
 examples:
   paramcount mobilenet_v2                      a shipped spec
   paramcount mobilenet_v2:x0.5 --depth 2       a variant, with its groups open
-  paramcount ./my.yaml --set width=0.75        a file, with another value of a variable
+  paramcount ./my.yaml --set width=0.75        a file, with another value
   paramcount resnet --flat --top 10 --sort macs  the ten heaviest layers
   paramcount resnet --columns layer,params,flops --format markdown
-  paramcount resnet -o resnet.csv -o resnet.json  files too: .txt .json .csv .md .tex .html
+  paramcount resnet -o resnet.csv -o resnet.html  files too
   paramcount resnet --train --optimizer adam   what a training step costs
   paramcount llama --batch 8 --kv-cache 32k    the bytes of a KV cache too
   paramcount verify mobilenet_v2               build it in JAX and compare
@@ -80,9 +80,10 @@ def parser() -> Parser:
     from paramcount.cli import COMMANDS
     from paramcount.cost.count import ATTENTION
 
-    commands = "\n".join(f"  {name:8}  {what}" for name, what in COMMANDS.items())
-    epilog = f"commands:\n{commands}\n\n{NOTES}"
-    parser = Parser(prog="paramcount", usage=USAGE, description=DESCRIPTION, epilog=epilog)
+    wide = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:{wide}}  {what}" for name, what in COMMANDS.items())
+    parser = Parser(prog="paramcount", usage=USAGE, description=f"Commands:\n{commands}", epilog=NOTES)
+    parser.titles("What is counted", "Options of counting")
     add = parser.add_argument
     parser.shared("spec", "--variant", "--set")
     add("--train", action="store_true", help="count a training step: forward, backward, loss, optimizer")
@@ -94,5 +95,5 @@ def parser() -> Parser:
     add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of a KV cache of this many tokens")
     add("--attention", choices=ATTENTION, default="dense", help="exact counts only pairs that are not masked")
     parser.shared(*TREE, *WRITING)
-    add("--version", action="version", version=f"paramcount {__version__}")
+    add("-V", "--version", action="version", version=f"paramcount {__version__}", help="print the version and exit")
     return parser

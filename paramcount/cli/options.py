@@ -23,6 +23,11 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, rule: str = "one spec at a time", **texts: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **texts)
         self.rule = rule
+        self.titles("arguments", "options")
+
+    def titles(self, arguments: str, options: str) -> None:
+        """Give the lists of arguments and of options titles of their own in the help."""
+        self._positionals.title, self._optionals.title = arguments, options
 
     def shared(self, *names: str, **changes: Any) -> None:
         """Add options that several commands have, with the settings that differ here."""

@@ -38,7 +38,7 @@ def parser() -> Parser:
         rule="one spec and one variable at a time",
         prog="paramcount solve",
         usage="paramcount solve SPEC[:VARIANT] NAME --max-macs 300M [options]",
-        description="Find the largest value of a variable within a budget, and count the network there.",
+        description="Find the largest value of a variable within a budget, and count the network.",
         epilog=EXAMPLES,
     )
     add = parser.add_argument

@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from paramcount.sweeps.table import Tried
 
 EXAMPLES = """\
-A variable takes a range that includes both ends (`width=0.35:1.4:0.05`, `depth=2:8`), values separated by commas,
-lists in brackets, or one value or expression for all variants. "depths[2]=4:23" varies one entry of a list,
+A variable takes a range that includes both ends (`width=0.35:1.4:0.05`,
+`depth=2:8`), values separated by commas, lists in brackets, or one value or
+expression for all variants. "depths[2]=4:23" varies one entry of a list,
 "depths[*]=2,3,4" each of them.
 
 examples:
-  paramcount sweep mobilenet_v2 width=0.35:1.4:0.05 resolution=96,128,160,192,224
-  paramcount sweep mobilenet_v2 width=0.5:1.5:0.01 --where "macs < 300e6" --sort params --top 5
-  paramcount sweep vit width=192:1024:64 heads=width//64 depth=4:24 --pareto params,-macs
-  paramcount sweep resnet "depths[*]=2:12" --random 10000 --seed 7 --output resnets.csv
+  paramcount sweep mobilenet_v2 width=0.35:1.4:0.05 resolution=96,128,160,192
+  paramcount sweep mobilenet_v2 width=0.5:1:0.01 --where "macs < 200e6" --top 5
+  paramcount sweep vit width=192:1024:64 heads=width//64 --pareto params,-macs
+  paramcount sweep resnet "depths[*]=2:12" --random 10000 --output resnets.csv
 """
 ROWS = 10
 PLOTS = (".svg", ".png", ".pdf")

@@ -34,7 +34,7 @@ def parser() -> Parser:
         rule="the function's arguments follow `--args`",
         prog="paramcount trace",
         usage=USAGE,
-        description="Count what a JAX function costs: multiply-accumulates, FLOPs, elementwise operations.",
+        description="Count what a JAX function costs: MACs, FLOPs, elementwise operations.",
         epilog=EXAMPLES,
     )
     add = parser.add_argument

@@ -14,13 +14,15 @@ from paramcount.render.terminal import complain, warn
 
 USAGE = "paramcount train SPEC[:VARIANT] --data PATH [options]"
 EXAMPLES = """\
-PATH is a folder with MNIST's four files (gzipped or not), or an .npz file with x_train, y_train, x_test and y_test.
-Pixels of 0 to 255 are divided by 255, and images are reshaped to the network's input.
+PATH is a folder with MNIST's four files (gzipped or not), or an .npz file with
+x_train, y_train, x_test and y_test. Pixels of 0 to 255 are divided by 255, and
+images are reshaped to the network's input.
 
 examples:
   paramcount train mlp --data mnist --epochs 8 --lr 0.1
-  paramcount train lenet --data mnist --optimizer adam --lr 1e-3 --checkpoint lenet.safetensors
-  paramcount train lenet --data mnist --epochs 20 --checkpoint lenet.safetensors --resume
+  paramcount train lenet --data mnist --optimizer adam --lr 1e-3
+  paramcount train lenet --data mnist --checkpoint lenet.safetensors
+  paramcount train lenet --data mnist --checkpoint lenet.safetensors --resume
   paramcount train mlp --data mnist --devices 8
 """
 

@@ -7,8 +7,9 @@ from paramcount.cli.options import WRITING, Parser, load_spec, show
 from paramcount.errors import ArgumentError, needs
 
 EXAMPLES = """\
-Shapes, parameters and MACs are compared with those of the program that JAX traces, layer by layer, and the count with
-what the spec expects. The exit code is 1 if a figure differs.
+Shapes, parameters and MACs are compared with those of the program that JAX
+traces, layer by layer, and the count with what the spec expects. The exit code
+is 1 if a figure differs.
 
 examples:
   paramcount verify mobilenet_v2

@@ -8,9 +8,9 @@ from paramcount.errors import ArgumentError, quote
 EXAMPLES = """\
 examples:
   paramcount zoo                       every shipped spec in every variant
-  paramcount zoo resnet                those with `resnet` in their name or reference
+  paramcount zoo resnet                those with `resnet` in name or reference
   paramcount zoo resnet:5              by name and variant
-  paramcount zoo torchvision/          those that describe a model of torchvision
+  paramcount zoo torchvision/          those of a model of torchvision
   paramcount zoo --format json         everything, as raw integers
 """
 

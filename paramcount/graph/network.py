@@ -52,10 +52,10 @@ class Subject(NamedTuple):
 
 
 def as_written(value: Any) -> str:
-    """A variable's value as a spec has it: `true`, `[2, 2]`."""
+    """A variable's value as a spec has it: `true`, `none`, `[2, 2]`."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(as_written, value))}]"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 class Network:

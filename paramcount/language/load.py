@@ -17,12 +17,9 @@ from paramcount.language.language import Expectation, SpecSyntax, read_spec
 from paramcount.language.variables import all_variables, given_value, undeclared, variable_values
 from paramcount.language.yaml.nodes import Node
 from paramcount.language.yaml.reader import read_text
-from paramcount.language.yaml.source import read_source, specs_in
+from paramcount.language.yaml.source import FOLDERS, read_source, shipped_specs, specs_in
 from paramcount.layers.arguments import argument, file_path
 from paramcount.layers.fields import Text
-
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = (os.path.join(PACKAGE, "configs"), os.path.join(os.path.dirname(PACKAGE), "configs"))  # wheel, checkout
 
 
 class Loaded(Network):
@@ -81,11 +78,9 @@ def load(
     >>> load("mlp").graph().outputs["output"].shape.sizes
     (10,)
     """
-    file, given = locate(file_path("a spec", path))
-    text, shown = read_source(file), shown_path(file)
-    read = fresh_syntax if "include" in text else known_syntax  # an included file may have changed
+    syntax, given = syntax_of(path)
     chosen = variant if variant is not None else given
-    return expanded(Loaded(read(text, shown), chosen, all_variables(variables, vars)))
+    return expanded(Loaded(syntax, chosen, all_variables(variables, vars)))
 
 
 def loads(
@@ -110,6 +105,14 @@ def expanded(network: Loaded) -> Loaded:
     """The network, after a first expansion, which raises the errors of its shapes."""
     network.graph()
     return network
+
+
+def syntax_of(path: str) -> tuple[SpecSyntax, str | None]:
+    """A spec by its name, as read, and the variant behind its colon."""
+    file, variant = locate(file_path("a spec", path))
+    text, shown = read_source(file), shown_path(file)
+    read = fresh_syntax if "include" in text else known_syntax  # an included file may have changed
+    return read(text, shown), variant
 
 
 def fresh_syntax(text: str, file: str) -> SpecSyntax:
@@ -193,9 +196,8 @@ def one_word(stem: str, known: Mapping[str, str]) -> str | None:
 
 def with_variant(spec: str, variant: str) -> str:
     """The name of a spec with its variant that is nearest to what was given, or without one if none is near."""
-    file, _ = locate(spec)
     try:
-        variants = fresh_syntax(read_source(file), shown_path(file)).variants
+        variants = syntax_of(spec)[0].variants
     except ParamcountError:  # the file itself says later what is wrong with it
         return spec
     short = bare(variant)
@@ -204,19 +206,10 @@ def with_variant(spec: str, variant: str) -> str:
     return f"{spec}:{found}" if found else spec
 
 
-def shipped_specs() -> list[str]:
-    """The names of the specs that come with the package."""
-    for folder in FOLDERS:
-        if os.path.isdir(folder):
-            return sorted(name[:-5] for name in os.listdir(folder) if name.endswith(".yaml"))
-    return []
-
-
 def shipped_networks() -> Iterator[tuple[str, Loaded]]:
     """Every shipped spec's name with its network in each variant, and in the base if that is none of them."""
     for name in shipped_specs():
-        file, _ = locate(name)
-        syntax = fresh_syntax(read_source(file), shown_path(file))
+        syntax, _ = syntax_of(name)
         base = [] if {} in syntax.variants.values() else [None]
         for variant in (*base, *syntax.variants):
             yield name, Loaded(syntax, variant, {})

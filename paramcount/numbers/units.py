@@ -57,6 +57,15 @@ def binary(n: int) -> str:
     return scaled(n, 1024, BINARY)
 
 
+def number_of(n: int, noun: str) -> str:
+    """How many of something there are.
+
+    >>> number_of(1, "variant"), number_of(2000, "variant")
+    ('1 variant', '2,000 variants')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
 def duration(seconds: float) -> str:
     """A time to three digits.
 

@@ -29,18 +29,19 @@ def encoding(stream: TextIO | None = None) -> str:
     return name
 
 
-def interactive() -> bool:
-    """Whether the standard output is a terminal, rather than a file or a pipe."""
-    return sys.stdout is not None and sys.stdout.isatty()
+def interactive(stream: TextIO | None = None) -> bool:
+    """Whether the standard output, or another stream, is a terminal, rather than a file or a pipe."""
+    stream = stream or sys.stdout
+    return stream is not None and stream.isatty()
 
 
-def colour() -> bool:
+def colour(stream: TextIO | None = None) -> bool:
     """Whether to use colour: NO_COLOR turns it off and FORCE_COLOR on, otherwise only a terminal has it."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    return interactive() and os.environ.get("TERM") != "dumb"
+    return interactive(stream) and os.environ.get("TERM") != "dumb"
 
 
 def written(text: str, encoding: str) -> str:
@@ -57,18 +58,24 @@ def progress(text: str = "") -> None:
             print(f"\r\x1b[K{written(text, encoding(sys.stderr))}", end="", file=sys.stderr, flush=True)
 
 
-def complain(text: str) -> None:
-    """Print to the standard error, which may be closed or full, or lack Unicode."""
+def complain(text: str, label: str = "") -> None:
+    """Print to the standard error, which may be closed or full, or lack Unicode; a label stands before the text."""
     if sys.stderr is not None:
         with suppress(OSError):
-            print(written("\n".join(map(visible, text.split("\n"))), encoding(sys.stderr)), file=sys.stderr)
+            lines = written("\n".join(map(visible, text.split("\n"))), encoding(sys.stderr))
+            print(f"{label}{lines}", file=sys.stderr)
 
 
 def fail(text: str) -> None:
     """Print an error."""
-    complain(f"error: {text}")
+    complain(text, beginning("error:", "1;31"))
 
 
 def warn(text: str) -> None:
     """Print a warning."""
-    complain(f"warning: {text}")
+    complain(text, beginning("warning:", "1;33"))
+
+
+def beginning(word: str, code: str) -> str:
+    """The word before a message, with a code of the terminal where the standard error has colour."""
+    return f"\x1b[{code}m{word}\x1b[0m " if colour(sys.stderr) else f"{word} "

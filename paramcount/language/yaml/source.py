@@ -1,4 +1,4 @@
-"""Files as text: UTF-8, of bounded size, and a plain word about everything else that a path may lead to."""
+"""Files of specs: where the package's are, their text in UTF-8, and a plain word about all else that a path leads to."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import BinaryIO
 
 from paramcount.errors import Position, SpecError, quote
 
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDERS = (os.path.join(PACKAGE, "configs"), os.path.join(os.path.dirname(PACKAGE), "configs"))  # wheel, checkout
 LARGEST = 1 << 20
 
 # Patterns stay text until a mistake needs them: compiling them would slow down every start.
@@ -110,6 +112,14 @@ def absolute(path: str) -> str:
     except OSError:
         hint = "change to a directory that exists"
         raise SpecError(f"{quote(path)} is in a working directory that was deleted", hint=hint) from None
+
+
+def shipped_specs() -> list[str]:
+    """The names of the specs that come with the package."""
+    for folder in FOLDERS:
+        if os.path.isdir(folder):
+            return sorted(name[:-5] for name in os.listdir(folder) if name.endswith(".yaml"))
+    return []
 
 
 def specs_in(folder: str) -> list[str]:

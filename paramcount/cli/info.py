@@ -1,0 +1,38 @@
+"""`paramcount info`: what a spec says of itself, without counting it."""
+
+from __future__ import annotations
+
+from paramcount.cli.options import Parser, spec_of
+from paramcount.render.shown import rendered
+
+EXAMPLES = """\
+Nothing is counted. The variables are those that `--set NAME=VALUE` changes in
+other commands; one that depends on others is shown as it is written.
+
+examples:
+  paramcount info llama                what can be chosen and set
+  paramcount info llama:3-8b           what this variant changes
+  paramcount info ./my.yaml            a file
+"""
+
+
+def run(arguments: list[str]) -> int:
+    """Print what the spec says of itself."""
+    options = parser().parse(arguments)
+    spec = spec_of(options)
+    from paramcount.language.information import info, information
+
+    found = info(spec, options.variant) if isinstance(spec, str) else information(spec, "<stdin>", options.variant)
+    print(rendered(found.sheet(), options.format))
+    return 0
+
+
+def parser() -> Parser:
+    parser = Parser(
+        prog="paramcount info",
+        usage="paramcount info SPEC[:VARIANT] [options]",
+        description="Show what a spec says of itself: description, input, variants, variables.",
+        epilog=EXAMPLES,
+    )
+    parser.shared("spec", "--variant", "--plugin", "--format")
+    return parser

@@ -1,0 +1,75 @@
+"""`paramcount list`: the names of the shipped specs and of their variants."""
+
+from __future__ import annotations
+
+from paramcount.cli.options import Parser
+from paramcount.errors import ArgumentError, quote
+from paramcount.render.shown import rendered
+
+EXAMPLES = """\
+Nothing is counted; `paramcount zoo` lists what each costs, and
+`paramcount info SPEC` what can be set.
+
+examples:
+  paramcount list                      every shipped spec with its variants
+  paramcount list resnet               those with `resnet` in their description
+  paramcount list llama:3              by name and variant
+  paramcount list --names              names alone, for scripts
+  paramcount list --names resnet:      the variants of one spec
+"""
+
+
+def run(arguments: list[str]) -> int:
+    """Print the names of the shipped specs."""
+    options = parser().parse(arguments)
+    if options.names:
+        if options.format != "table":
+            raise ArgumentError("`--names` prints names alone", hint=f"leave out `--format {options.format}`")
+        print(*names(options.word or ""), sep="\n")
+        return 0
+    from paramcount.language.listing import listing, sheet
+
+    specs = listing(options.word)
+    if not specs:
+        raise nothing(options.word)
+    print(rendered(sheet(specs), options.format))
+    return 0
+
+
+def names(word: str) -> list[str]:
+    """The names that contain a word, from the folder of the specs alone; behind a colon, the variants of one spec."""
+    spec, colon, variant = word.rpartition(":")
+    if colon:
+        from paramcount.language.load import syntax_of
+
+        known = list(syntax_of(spec)[0].variants)
+    else:
+        from paramcount.language.yaml.source import shipped_specs
+
+        known = shipped_specs()
+    found = [each for each in known if variant.lower() in each.lower()]
+    if not found:
+        raise nothing(word)
+    return found
+
+
+def nothing(word: str) -> ArgumentError:
+    from paramcount.errors.suggest import did_you_mean, nearest
+    from paramcount.language.yaml.source import shipped_specs
+
+    hint = did_you_mean(nearest(word, shipped_specs()), "`paramcount list` lists all")
+    return ArgumentError(f"no shipped spec has {quote(word)} in its name, description or reference", hint=hint)
+
+
+def parser() -> Parser:
+    parser = Parser(
+        rule="one word at a time",
+        prog="paramcount list",
+        usage="paramcount list [WORD] [options]",
+        description="List the shipped specs with their variants.",
+        epilog=EXAMPLES,
+    )
+    parser.add_argument("word", metavar="WORD", nargs="?", help="only those that have WORD in what they say")
+    parser.add_argument("--names", action="store_true", help="print bare names, one a line")
+    parser.shared("--format")
+    return parser

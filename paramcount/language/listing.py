@@ -1,0 +1,69 @@
+"""The shipped specs by name, each with its variants and what it says of itself; nothing is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from paramcount.language.load import syntax_of
+from paramcount.language.yaml.source import shipped_specs
+from paramcount.numbers.units import number_of
+from paramcount.render.sheet import SCHEMA, Heading, Sheet
+
+
+class Listed(NamedTuple):
+    """A shipped spec: the name that loads it, what it is called, its variants, and the models that they stand for."""
+
+    name: str
+    title: str
+    variants: list[str]
+    about: str
+    source: str
+    references: list[str]
+
+
+def listing(word: str | None = None) -> list[Listed]:
+    """Every shipped spec, or those with `word` in what they say of themselves.
+
+    Case does not matter. Of a spec with the word in `name:variant` or in the reference of some variants alone, only
+    those variants are listed.
+
+    >>> [(each.name, each.variants) for each in listing("resnet:5")]
+    [('resnet', ['50'])]
+    """
+    found = (chosen(name, (word or "").lower()) for name in shipped_specs())
+    return [each for each in found if each is not None]
+
+
+def chosen(name: str, word: str) -> Listed | None:
+    """A spec with the variants that have `word` in their names; with all of them if the spec itself has it."""
+    syntax, _ = syntax_of(name)
+    references = {variant: expected.reference or "" for variant, expected in syntax.expect.items()}
+    variants = list(syntax.variants)
+    if not any(word in each.lower() for each in (name, syntax.name, syntax.about, references.get(None, ""))):
+        variants = [
+            each for each in variants if word in f"{name}:{each}".lower() or word in references.get(each, "").lower()
+        ]
+        if not variants:
+            return None
+    stands = [references.get(each) for each in (None, *variants)]
+    return Listed(name, syntax.name, variants, syntax.about, syntax.source, [*filter(None, stands)])
+
+
+def sheet(specs: Sequence[Listed]) -> Sheet:
+    """A line for each spec."""
+    headings = [
+        Heading("name", "name"),
+        Heading("title", "title", wide=16, cut=True, drop=2),
+        Heading("variants", "variants", " ".join, wide=24, cut=True),
+        Heading("about", "about", drop=1, wide=30, cut=True),
+    ]
+    rows = [[getattr(each, heading.name) for heading in headings] for each in specs]
+    variants = sum(len(each.variants) for each in specs)
+
+    def data() -> dict[str, Any]:
+        rows = [each._asdict() for each in specs]
+        return {"schema": SCHEMA, "command": "list", "totals": {"specs": len(specs), "variants": variants}, "rows": rows}
+
+    below = [f"{number_of(len(specs), 'spec')}, {number_of(variants, 'variant')}"]
+    return Sheet("", headings, rows, (), below, data)
