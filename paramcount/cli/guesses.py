@@ -73,13 +73,14 @@ def variable(word: str, value: str, spec: str) -> str | None:
     """A variable of the spec with a value, or with the one it has, as a shell takes it; None if it is not one."""
     from shlex import quote
 
+    from paramcount.graph.network import as_written
+
     name, found = word.lstrip("-").replace("-", "_"), variables(spec)
     if name not in found:
         name = next((meant for words, meant in VARIABLES.items() if name.lower() in words), name)
     if name not in found:
         return None
-    own = str(found[name])
-    return quote(f"{name}={value or (own if own not in ('None', 'True', 'False') else own.lower())}")
+    return quote(f"{name}={value or as_written(found[name])}")
 
 
 def values(spec: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paramcount.errors import ArgumentError, printable, quote
@@ -115,21 +115,39 @@ class Parser(argparse.ArgumentParser):
             file.write(message)
 
 
-def settings(texts: Sequence[str]) -> dict[str, Any]:
-    """The values of several variables, each given once."""
-    from paramcount.cli.values import setting
-
-    given: dict[str, Any] = {}
-    for name, values in map(setting, texts):
-        given[given_once(name, given)] = values
+def named(texts: Sequence[str], wrong: Callable[[str], ArgumentError]) -> dict[str, str]:
+    """What `NAME=VALUE` gives each name, as text; `wrong` makes the error for a text that is not of this form."""
+    given: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = map(str.strip, text.partition("="))
+        if not equals or not name:
+            raise wrong(text)
+        if name in given:
+            raise ArgumentError(f"{quote(name)} is given twice", hint="give a variable once")
+        given[name] = value
     return given
 
 
-def given_once(name: str, known: Container[str]) -> str:
-    """The name of a variable; raises ArgumentError if it is among those that have values already."""
-    if name in known:
-        raise ArgumentError(f"{quote(name)} is given twice", hint="give a variable once")
-    return name
+def set_by_hand(options: argparse.Namespace) -> dict[str, str]:
+    """The variables that `--set` gives a value, with its text."""
+
+    def wrong(text: str) -> ArgumentError:
+        from paramcount.cli import guesses
+
+        names = (text.partition("=")[0].strip(), *guesses.variables(options.spec))
+        meant = next(filter(None, (guesses.variable(each, "", options.spec) for each in names)), None)
+        hint = f"write `--set {meant}`" if meant else "the spec has no variables"
+        return ArgumentError(f"`--set` takes a name and a value, not {quote(text)}", hint=hint)
+
+    given = named(options.set, wrong)
+    for name, value in given.items():
+        if "," in value or ":" in value:
+            from paramcount.cli.values import several
+
+            if several(value):
+                hint = f"`paramcount sweep {options.spec} {name}={value}` counts each of them"
+                raise ArgumentError(f"`--set` takes one value, not {quote(value)}", hint=hint)
+    return given
 
 
 def listed(words: Sequence[str]) -> str:
@@ -234,17 +252,7 @@ def load_spec(options: argparse.Namespace) -> Any:
     load_plugins(options)
     from paramcount.language.load import load, loads
 
-    given: dict[str, str] = {}
-    for setting in options.set:
-        name, equals, value = setting.partition("=")
-        if not equals or not name.strip():
-            from paramcount.cli import guesses
-
-            names = (name.strip(), *guesses.variables(options.spec))
-            meant = next(filter(None, (guesses.variable(each, "", options.spec) for each in names)), None)
-            hint = f"write `--set {meant}`" if meant else "the spec has no variables"
-            raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint=hint)
-        given[given_once(name.strip(), given)] = value.strip()
+    given = set_by_hand(options)
     if options.spec == "-":
         network = loads(piped(), options.variant, "<stdin>", vars=given)
     else:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import SUPPRESS
 
-from paramcount.cli.options import WRITING, Parser, settings, show, spec_of
-from paramcount.cli.values import amount, number, scalar
+from paramcount.cli.options import WRITING, Parser, set_by_hand, show, spec_of
+from paramcount.cli.values import amount, number
 from paramcount.cost.figures import Figures
 from paramcount.errors import ArgumentError, quote
 
@@ -27,8 +27,7 @@ def run(arguments: list[str]) -> int:
     given = {name: text for name, text in vars(options).items() if text}
     budget = {name: amount(given[f"max_{name}"]) for name in Figures._fields if f"max_{name}" in given}
     bounds = {name: number(given[name]) for name in ("low", "high", "step") if name in given}
-    fixed = {name: scalar(values) for name, values in settings(options.set).items()}
-    found = solve(spec_of(options), options.name, budget, options.variant, **bounds, vars=fixed)
+    found = solve(spec_of(options), options.name, budget, options.variant, **bounds, vars=set_by_hand(options))
     show(found.sheet(), options)
     return 0
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from paramcount.cli.interrupt import Interruptible
-from paramcount.cli.options import Parser, at_least_one, at_least_zero, settings, show, spec_of
+from paramcount.cli.options import Parser, at_least_one, at_least_zero, named, show, spec_of
 from paramcount.errors import ArgumentError, printable
 from paramcount.numbers.units import grouped
 from paramcount.render.terminal import complain, progress
@@ -41,6 +41,7 @@ TO_END = [each for each in (signal.SIGTERM, getattr(signal, "SIGHUP", None)) if 
 def run(arguments: list[str]) -> int:
     """Count the variants, print the best rows, and write all rows to a file."""
     options = parser().parse(arguments)
+    from paramcount.cli.values import values_of, without_values
     from paramcount.sweeps.file import RowFile
     from paramcount.sweeps.plot import Plot
     from paramcount.sweeps.result import no_column
@@ -52,7 +53,7 @@ def run(arguments: list[str]) -> int:
         from paramcount.cli.guesses import values
 
         raise ArgumentError("a sweep needs a variable and its values", hint=values(options.spec))
-    given = settings(options.settings)
+    given = {name: values_of(name, text) for name, text in named(options.settings, without_values).items()}
     space = space_of(spec_of(options), options.variant, given, options.paired, options.random, options.seed)
     selection, known = Selection(options), Walk(space, None).columns
     columns = options.columns

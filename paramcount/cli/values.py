@@ -20,22 +20,30 @@ UNITS = {unit: 1000**power for power, unit in enumerate(DECIMAL)}
 UNITS |= {unit: 1024**power for power, unit in enumerate(BINARY)}
 
 
-def setting(text: str) -> tuple[str, Any]:
-    """A variable's name and its values."""
-    name, equals, values = text.partition("=")
-    name = name.strip()
-    if not equals or not name or not values.strip():
-        name = name or "NAME"
-        hint = f"write {quote(f'{name}=1,2')}, or a range that includes both ends, {quote(f'{name}=1:4')}"
-        raise ArgumentError(f"{quote(text)} is not a variable with values", hint=hint)
-    pieces = [each.strip() for each in between_commas(values)]
+def values_of(name: str, text: str) -> Any:
+    """The values of a variable in a sweep: a list of numbers or of texts, or a text that holds for all variants."""
+    whole = f"{name}={text}"
+    if not text:
+        raise without_values(whole)
+    pieces = [each.strip() for each in between_commas(text)]
     if "" in pieces:
-        raise ArgumentError(f"a value is missing in {quote(text)}")
-    if len(pieces) == 1 and not RANGE.fullmatch(pieces[0]):
-        return name, pieces[0]
-    ranges = [spread(each, text) if RANGE.fullmatch(each) else [number_or_none(each)] for each in pieces]
+        raise ArgumentError(f"a value is missing in {quote(whole)}")
+    if not several(text):
+        return text
+    ranges = [spread(each, whole) if RANGE.fullmatch(each) else [number_or_none(each)] for each in pieces]
     numbers = [each for values in ranges for each in values]
-    return name, pieces if None in numbers else numbers
+    return pieces if None in numbers else numbers
+
+
+def without_values(text: str) -> ArgumentError:
+    name = text.partition("=")[0].strip() or "NAME"
+    hint = f"write {quote(f'{name}=1,2')}, or a range that includes both ends, {quote(f'{name}=1:4')}"
+    return ArgumentError(f"{quote(text)} is not a variable with values", hint=hint)
+
+
+def several(text: str) -> bool:
+    """Whether these are several values: a range, or pieces between commas."""
+    return len(list(between_commas(text))) > 1 or RANGE.fullmatch(text) is not None
 
 
 def between_commas(text: str) -> Iterator[str]:
@@ -94,12 +102,6 @@ def number(text: str) -> int | float:
     if value is None:
         raise ArgumentError(f"{quote(text)} is not a number")
     return value
-
-
-def scalar(values: Any) -> Any:
-    if isinstance(values, list):
-        raise ArgumentError("`--set` takes one value", hint="only the variable to solve for has several values")
-    return values
 
 
 def whole(text: str) -> int | None:

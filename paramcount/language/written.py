@@ -21,6 +21,8 @@ Maker = Callable[[Bindings, Shape | None], Any]  # makes something in bindings, 
 
 DECIMAL = re.compile(r"[1-9][0-9]{0,17}\Z")  # most values are: they need no parser
 
+PYTHONS = r"(?<=[`\[ ])(None|True|False)(?=[`\],])"  # values in a message, which a spec writes in lower case
+
 # The words that a block's argument may be: these, and all kinds.
 ANY_KIND = ("same", "half", "valid", "nearest", "bilinear", "softmax", "sigmoid")
 
@@ -45,6 +47,7 @@ class Written:
             return check(name, value)
         except ArgumentError as error:
             error.position = error.position or self.position
+            error.message = re.sub(PYTHONS, lambda word: word[0].lower(), error.message)
             raise
 
 
