@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from paramcount.cli.options import Parser, spec_of
-from paramcount.render.shown import rendered
+from paramcount.cli.options import WRITING, Parser, show, spec_of
 
 EXAMPLES = """\
 Nothing is counted. The variables are those that `--set NAME=VALUE` changes in
@@ -23,7 +22,7 @@ def run(arguments: list[str]) -> int:
     from paramcount.language.information import info, information
 
     found = info(spec, options.variant) if isinstance(spec, str) else information(spec, "<stdin>", options.variant)
-    print(rendered(found.sheet(), options.format))
+    show(found.sheet(), options)
     return 0
 
 
@@ -34,5 +33,5 @@ def parser() -> Parser:
         description="Show what a spec says of itself: description, input, variants, variables.",
         epilog=EXAMPLES,
     )
-    parser.shared("spec", "--variant", "--plugin", "--format")
+    parser.shared("spec", "--variant", "--plugin", *WRITING)
     return parser

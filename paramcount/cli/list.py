@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from paramcount.cli.options import Parser
+from paramcount.cli.options import WRITING, Parser, show
 from paramcount.errors import ArgumentError, quote
-from paramcount.render.shown import rendered
 
 EXAMPLES = """\
 Nothing is counted; `paramcount zoo` lists what each costs, and
@@ -23,8 +22,8 @@ def run(arguments: list[str]) -> int:
     """Print the names of the shipped specs."""
     options = parser().parse(arguments)
     if options.names:
-        if options.format != "table":
-            raise ArgumentError("`--names` prints names alone", hint=f"leave out `--format {options.format}`")
+        if options.format != "table" or options.output:
+            raise ArgumentError("`--names` prints names alone", hint="leave it out for a format or a file")
         print(*names(options.word or ""), sep="\n")
         return 0
     from paramcount.language.listing import listing, sheet
@@ -32,7 +31,7 @@ def run(arguments: list[str]) -> int:
     specs = listing(options.word)
     if not specs:
         raise nothing(options.word)
-    print(rendered(sheet(specs), options.format))
+    show(sheet(specs), options)
     return 0
 
 
@@ -71,5 +70,5 @@ def parser() -> Parser:
     )
     parser.add_argument("word", metavar="WORD", nargs="?", help="only those that have WORD in what they say")
     parser.add_argument("--names", action="store_true", help="print bare names, one a line")
-    parser.shared("--format")
+    parser.shared(*WRITING)
     return parser

@@ -16,7 +16,7 @@ from paramcount.language.variables import variable_values
 from paramcount.language.written import Formula
 from paramcount.language.yaml.nodes import Node, Scalar, Sequence
 from paramcount.layers.layer import Shape
-from paramcount.render.sheet import SCHEMA, Heading, Sheet
+from paramcount.render.sheet import PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 
 
@@ -68,14 +68,17 @@ class Information(Shown):
             Heading("variable", "variable"),
             Heading("base", "base", wide=40, cut=True),
             Heading("variant", self.variant or "variant", wide=40, cut=True, if_any=True),
-            Heading("value", "value", as_written, wide=40, cut=True, if_any=True),
+            Heading("value", "value", as_written, wide=40, cut=True, if_any=True, reader=PEOPLE),
+            Heading("value", "value", as_written, reader=PROGRAMS),
         ]
         rows = [
-            (each.name, each.base, each.variant, each.value if each.computed else None)
+            (each.name, each.base, each.variant, each.value if each.computed else None, each.value)
             for each in self.variables.values()
         ]
         above = Sheet("", (), (), (), self.lines(), self.to_dict)
-        return Sheet(f"{self.spec}  {self.name}", headings if rows else (), rows, (), self.notes(), self.to_dict, above=above)
+        return Sheet(
+            f"{self.spec}  {self.name}", headings if rows else (), rows, (), self.notes(), self.to_dict, above=above
+        )
 
     def lines(self) -> list[str]:
         """The description, and then the inputs and the variants."""

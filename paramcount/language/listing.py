@@ -63,7 +63,12 @@ def sheet(specs: Sequence[Listed]) -> Sheet:
 
     def data() -> dict[str, Any]:
         rows = [each._asdict() for each in specs]
-        return {"schema": SCHEMA, "command": "list", "totals": {"specs": len(specs), "variants": variants}, "rows": rows}
+        return {
+            "schema": SCHEMA,
+            "command": "list",
+            "totals": {"specs": len(specs), "variants": variants},
+            "rows": rows,
+        }
 
     below = [f"{number_of(len(specs), 'spec')}, {number_of(variants, 'variant')}"]
     return Sheet("", headings, rows, (), below, data)
