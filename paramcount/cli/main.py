@@ -76,17 +76,19 @@ def run(arguments: list[str]) -> int:
 def check_command(word: str, others: list[str]) -> None:
     """Raises ArgumentError for a first word that is not a spec, and rather meant as a command."""
     from paramcount.errors import ArgumentError, quote
-    from paramcount.language.load import locate, shipped_specs
+    from paramcount.language.load import locate
+    from paramcount.language.yaml.source import shipped_specs
 
     try:
         locate(word)
-    except ArgumentError:
+    except ArgumentError as error:
         from paramcount.cli import guesses
         from paramcount.errors.suggest import did_you_mean, nearest
+        from paramcount.language.usual_names import OTHERWISE
 
         near = nearest(word, [*COMMANDS, *shipped_specs()])
         meant = near if near in COMMANDS else guesses.command(word, next(iter(others), "mlp"))
-        if meant or (others and not near):
-            commands = f"the commands are {', '.join(COMMANDS)}; `paramcount zoo` shows the shipped specs"
+        if meant or (others and error.hint == OTHERWISE):
+            commands = f"the commands are {', '.join(COMMANDS)}; {OTHERWISE}"
             hint = did_you_mean(meant, commands)
             raise ArgumentError(f"there is no command or spec {quote(word)}", hint=hint) from None

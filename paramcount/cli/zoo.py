@@ -29,7 +29,7 @@ def run(arguments: list[str]) -> int:
 
 def nothing(word: str) -> ArgumentError:
     from paramcount.errors.suggest import did_you_mean, nearest
-    from paramcount.language.load import shipped_specs
+    from paramcount.language.yaml.source import shipped_specs
 
     hint = did_you_mean(nearest(word, shipped_specs()), "`paramcount zoo` lists all")
     return ArgumentError(f"no shipped spec has {quote(word)} in its name, variant or reference", hint=hint)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
-from paramcount.errors.suggest import bare, nearest, one_of
+from paramcount.errors import Position, SpecError, quote
+from paramcount.errors.suggest import did_you_mean
 from paramcount.graph.network import Network, Subject
 from paramcount.graph.tree import Graph
 from paramcount.language.bindings import Bindings
@@ -17,7 +17,7 @@ from paramcount.language.language import Expectation, SpecSyntax, read_spec
 from paramcount.language.variables import all_variables, given_value, undeclared, variable_values
 from paramcount.language.yaml.nodes import Node
 from paramcount.language.yaml.reader import read_text
-from paramcount.language.yaml.source import FOLDERS, read_source, shipped_specs, specs_in
+from paramcount.language.yaml.source import FOLDERS, read_source, shipped_specs
 from paramcount.layers.arguments import argument, file_path
 from paramcount.layers.fields import Text
 
@@ -127,8 +127,10 @@ def chosen_variables(syntax: SpecSyntax, variant: str | None) -> dict[str, Node]
     if variant is None:
         return dict(syntax.variables)
     if argument("variant", variant, Text()) not in syntax.variants:
+        from paramcount.language.usual_names import like
+
         known = f"the variants are {', '.join(syntax.variants)}" if syntax.variants else "the spec has no variants"
-        hint = one_of(variant, syntax.variants, known)
+        hint = did_you_mean(like(variant, syntax.variants), known)
         raise SpecError(f"{quote(syntax.name)} has no variant {quote(variant)}", hint=hint)
     return syntax.variables | syntax.variants[variant]
 
@@ -168,42 +170,9 @@ def locate(path: str) -> tuple[str, str | None]:
     word = name or path
     if os.path.exists(word):
         return word, (variant or None) if name else None
+    from paramcount.language.usual_names import no_spec
+
     raise no_spec(path, word)
-
-
-def no_spec(path: str, word: str) -> ArgumentError:
-    """The error of a name that is neither a file nor a shipped spec; `word` is the name without a variant."""
-    folder, name = os.path.split(word)
-    stem = name.removesuffix(".yaml").removesuffix(".yml")
-    is_path = folder or stem != name
-    known = {each: each for each in shipped_specs()}
-    known |= {os.path.splitext(file)[0]: os.path.join(folder or ".", file) for file in specs_in(folder or ".")}
-    guess, variant = nearest(stem, known), path[len(word) + 1 :]
-    hint = ("check the path; " if is_path else "") + "`paramcount zoo` shows the shipped specs"
-    meant = (None if variant else one_word(stem, known)) or (guess and with_variant(known[guess], variant))
-    if meant:
-        hint = f"did you mean {quote(meant)}?"
-    return ArgumentError(f"there is no spec {quote(path)}" + (": no such file" if is_path else ""), hint=hint)
-
-
-def one_word(stem: str, known: Mapping[str, str]) -> str | None:
-    """The spec and the variant that a model's usual name stands for, as in `vgg16` or `gpt2-medium`, or None."""
-    begun = sorted((name for name in known if bare(stem).startswith(bare(name))), key=len, reverse=True)
-    found = [with_variant(known[name], bare(stem)[len(bare(name)) :]) for name in begun]
-    meant = [each for each, name in zip(found, begun, strict=True) if each != known[name]]
-    return min(meant, key=lambda each: bare(each.replace(":", "")) != bare(stem), default=None)
-
-
-def with_variant(spec: str, variant: str) -> str:
-    """The name of a spec with its variant that is nearest to what was given, or without one if none is near."""
-    try:
-        variants = syntax_of(spec)[0].variants
-    except ParamcountError:  # the file itself says later what is wrong with it
-        return spec
-    short = bare(variant)
-    parts = [each for each in variants if short and short in bare(each)]
-    found = nearest(variant, variants) or min(parts, key=lambda each: not bare(each).startswith(short), default=None)
-    return f"{spec}:{found}" if found else spec
 
 
 def shipped_networks() -> Iterator[tuple[str, Loaded]]:

@@ -1,4 +1,4 @@
-"""Files of specs: where the package's are, their text in UTF-8, and a plain word about all else that a path leads to."""
+"""Files of specs: where those of the package are, their text, and a plain word about all else that a path leads to."""
 
 from __future__ import annotations
 
