@@ -87,7 +87,7 @@ def check_command(word: str, others: list[str]) -> None:
         from paramcount.language.usual_names import OTHERWISE
 
         near = nearest(word, [*COMMANDS, *shipped_specs()])
-        meant = near if near in COMMANDS else guesses.command(word, next(iter(others), "mlp"))
+        meant = near if near in COMMANDS else guesses.command(word, others)
         if meant or (others and error.hint == OTHERWISE):
             commands = f"the commands are {', '.join(COMMANDS)}; {OTHERWISE}"
             hint = did_you_mean(meant, commands)

@@ -65,34 +65,13 @@ class Parser(argparse.ArgumentParser):
             left = [each for each in arguments if re.match("--?[A-Za-z]", each)]
             if not left or left[0].partition("=")[0] in self._option_string_actions:
                 raise
-            raise self.left_over(left, argparse.Namespace()) from None
-        self.refuse_twice(arguments)
+            options = argparse.Namespace()
         if left:
-            raise self.left_over(left, options)
+            from paramcount.cli.guesses import left_over
+
+            raise left_over(self, left, arguments, getattr(options, "spec", ""))
+        self.refuse_twice(arguments)
         return options
-
-    def left_over(self, words: Sequence[str], options: argparse.Namespace) -> ArgumentError:
-        """The error for words that the command does not take."""
-        from paramcount.cli import guesses
-        from paramcount.errors import suggest
-
-        spec, known = getattr(options, "spec", ""), list(self._option_string_actions)
-        before = "--set " if "--set" in known else ""
-        word, equals, value = words[0].partition("=")
-        if not word.startswith("-"):
-            name = (getattr(options, "set", None) or [""])[-1]
-            meant = guesses.variable(word, value, spec) if equals else guesses.variable(name, words[0], spec)
-            hint = f"write `{before}{meant}`" if meant and before else self.help_hint
-            return ArgumentError(f"{self.rule}; {quote(words[0])} is left over", hint=hint)
-        if word == "--set" and hasattr(options, "settings"):
-            return ArgumentError("a sweep has no `--set`", hint="write `NAME=VALUES` alone; one value stands for all")
-        meant = guesses.option(word, known, spec or "mlp")
-        if meant is None and (before or hasattr(options, "settings")):
-            meant = guesses.variable(word, value or next(iter(words[1:2]), ""), spec)
-            meant = meant and before + meant
-        if meant is not None:
-            return ArgumentError(f"unknown option {quote(word)}", hint=f"write `{meant}`")
-        return suggest.unknown("option", word, known, self.help_hint)
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         """A value as the option takes it; an error of ours keeps its hint, which argparse would lose."""
@@ -105,9 +84,9 @@ class Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            from paramcount.errors.suggest import unknown
+            from paramcount.cli import guesses
 
-            raise unknown(f"value of `{action.option_strings[0]}`:", value, action.choices)
+            raise guesses.value(action.option_strings[-1].removeprefix("--"), value, action.choices)
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print the help; that it cannot be written is an error, which argparse would not report."""
