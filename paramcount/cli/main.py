@@ -82,12 +82,12 @@ def check_command(word: str, others: list[str]) -> None:
     try:
         locate(word)
     except ArgumentError as error:
-        from paramcount.cli import guesses
+        from paramcount.cli import hints
         from paramcount.errors.suggest import did_you_mean, nearest
         from paramcount.language.usual_names import OTHERWISE
 
         near = nearest(word, [*COMMANDS, *shipped_specs()])
-        meant = near if near in COMMANDS else guesses.command(word, others)
+        meant = near if near in COMMANDS else hints.command(word, others)
         if meant or (others and error.hint == OTHERWISE):
             commands = f"the commands are {', '.join(COMMANDS)}; {OTHERWISE}"
             hint = did_you_mean(meant, commands)

@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
                 raise
             options = argparse.Namespace()
         if left:
-            from paramcount.cli.guesses import left_over
+            from paramcount.cli.hints import left_over
 
             raise left_over(self, left, arguments, getattr(options, "spec", ""))
         self.refuse_twice(arguments)
@@ -84,9 +84,9 @@ class Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            from paramcount.cli import guesses
+            from paramcount.cli import hints
 
-            raise guesses.value(action.option_strings[-1].removeprefix("--"), value, action.choices)
+            raise hints.value(action.option_strings[-1].removeprefix("--"), value, action.choices)
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print the help; that it cannot be written is an error, which argparse would not report."""
@@ -111,10 +111,10 @@ def set_by_hand(options: argparse.Namespace) -> dict[str, str]:
     """The variables that `--set` gives a value, with its text."""
 
     def wrong(text: str) -> ArgumentError:
-        from paramcount.cli import guesses
+        from paramcount.cli import hints
 
-        names = (text.partition("=")[0].strip(), *guesses.variables(options.spec))
-        meant = next(filter(None, (guesses.variable(each, "", options.spec) for each in names)), None)
+        names = (text.partition("=")[0].strip(), *hints.variables(options.spec))
+        meant = next(filter(None, (hints.variable(each, "", options.spec) for each in names)), None)
         hint = f"write `--set {meant}`" if meant else "the spec has no variables"
         return ArgumentError(f"`--set` takes a name and a value, not {quote(text)}", hint=hint)
 
