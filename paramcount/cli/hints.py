@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from paramcount.cli.guesses import COMMANDS, FORMATS, OPTIONS, RENAMED, SPECS, VARIABLES
+from paramcount.cli.guesses import COMMANDS, FIGURES, FORMATS, OPTIONS, RENAMED, SPECS, VARIABLES
 from paramcount.errors import ArgumentError, quote
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def option(word: str, value: str, known: Collection[str], spec: str, prog: str) 
     from shlex import quote as as_typed
 
     from paramcount.numbers.units import SHORT
+    from paramcount.render.writing import FORMATS as ENDINGS
 
     word = word if len(word) == 2 else word.lower().replace("_", "-")
     for words, names in RENAMED.items():
@@ -71,8 +73,14 @@ def option(word: str, value: str, known: Collection[str], spec: str, prog: str) 
             return f"{name} {as_typed(given)}" if given else name
     if word in SPECS and value:
         return f"{prog} {as_typed(nearest_spec(value))}"
+    budget = f"--max-{word[2:].replace('parameters', 'params')}"
+    if word[2:] in FIGURES and value and budget in known:
+        return f"{budget} {as_typed(value)}"
     for words, meant in OPTIONS.items():
         if word in words:
+            to_file = os.path.splitext(value)[1] in ENDINGS.values() and "--output" in known
+            if to_file and meant[0].startswith("--format"):
+                return f"--output {as_typed(value)}"
             for each in meant:
                 if not each.startswith("--") or each.split()[0] in known:
                     return each.format(spec=spec)
@@ -93,9 +101,12 @@ def command(word: str, others: Sequence[str]) -> str | None:
     """The command line for a command that does not exist, or None; `others` are the words behind it."""
     for words, meant in COMMANDS.items():
         if word.lower() in words:
-            spec = nearest_spec(others[0]) if others else "mlp"
-            return meant.format(spec=spec, file=next((each for each in others if each.endswith(".yaml")), "my.yaml"))
-    return None
+            file = next((each for each in others if each.endswith(".yaml")), "my.yaml")
+            specs = [*map(nearest_spec, others)] or ["mlp"]
+            return meant.format(spec=specs[0], specs=" ".join(specs), file=file)
+    from paramcount.language.vocabulary import taken
+
+    return f"paramcount kinds {word}" if taken(word) else None
 
 
 def nearest_spec(word: str) -> str:

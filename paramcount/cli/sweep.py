@@ -50,7 +50,7 @@ def run(arguments: list[str]) -> int:
     from paramcount.sweeps.walk import Walk
 
     if not options.settings:
-        from paramcount.cli.guesses import values
+        from paramcount.cli.hints import values
 
         raise ArgumentError("a sweep needs a variable and its values", hint=values(options.spec))
     given = {name: values_of(name, text) for name, text in named(options.settings, without_values).items()}

@@ -33,6 +33,7 @@ from paramcount.language.reading import read_item
 from paramcount.language.variables import undeclared
 from paramcount.language.written import Constant, Template, read_template, read_value
 from paramcount.language.yaml.nodes import Mapping, Node, Sequence
+from paramcount.language.yaml.reader import read_text
 from paramcount.layers.fields import Whole
 
 KEYS = [
@@ -105,6 +106,11 @@ class SpecSyntax:
                     remark = did_you_mean(alone[key], OF_BLOCKS if block else "it shares nothing")
                     found.append(f"{position}: the key {quote(key)} of `share`{where} is used once: {remark}")
         return found
+
+
+def fresh_syntax(text: str, file: str) -> SpecSyntax:
+    """A spec's text as read now."""
+    return read_spec(read_text(text, file), file)
 
 
 def read_spec(root: Node, path: str) -> SpecSyntax:

@@ -13,7 +13,7 @@ from paramcount.graph.network import Network, Subject
 from paramcount.graph.tree import Graph
 from paramcount.language.bindings import Bindings
 from paramcount.language.items import bind
-from paramcount.language.language import Expectation, SpecSyntax, read_spec
+from paramcount.language.language import Expectation, SpecSyntax, fresh_syntax
 from paramcount.language.variables import all_variables, given_value, undeclared, variable_values
 from paramcount.language.yaml.nodes import Node
 from paramcount.language.yaml.reader import read_text
@@ -113,10 +113,6 @@ def syntax_of(path: str) -> tuple[SpecSyntax, str | None]:
     text, shown = read_source(file), shown_path(file)
     read = fresh_syntax if "include" in text else known_syntax  # an included file may have changed
     return read(text, shown), variant
-
-
-def fresh_syntax(text: str, file: str) -> SpecSyntax:
-    return read_spec(read_text(text, file), file)
 
 
 known_syntax = lru_cache(maxsize=32)(fresh_syntax)  # the same spec is often read for one variant after the other

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator
+from functools import cache
 
 from paramcount.errors import ArgumentError, ParamcountError, quote
 from paramcount.errors.suggest import bare, nearest
-from paramcount.language.yaml.source import shipped_specs, specs_in
+from paramcount.language.language import SpecSyntax, fresh_syntax
+from paramcount.language.yaml.source import FOLDERS, read_source, shipped_specs, specs_in
 
 SEPARATORS = r"[-_/:. ]+"
 OTHERWISE = "`paramcount zoo` shows the shipped specs"
@@ -24,8 +26,8 @@ def no_spec(path: str, word: str) -> ArgumentError:
     folder, name = os.path.split(word)
     stem = name.removesuffix(".yaml").removesuffix(".yml")
     is_file = stem != name
-    meant = None if is_file else usual(path)
-    message = f"there is no spec {quote(path)}" + (": no such file" if (folder or is_file) and not meant else "")
+    meant = None if is_file or path.startswith((".", os.sep)) else usual(path)
+    message = f"there is no spec {quote(path)}" + (": no such file" if is_file or (folder and not meant) else "")
     return ArgumentError(message, hint=f"did you mean {quote(meant)}?" if meant else near(path, word, stem, folder))
 
 
@@ -77,16 +79,15 @@ def usual(path: str) -> str | None:
     return next((known[each] for each in ways(path) if each in known), None)
 
 
+@cache
 def usual_names() -> dict[str, str]:
     """The names by which the shipped specs are known, without case and separators, and the specs they stand for."""
-    from paramcount.language.load import syntax_of
-
     own: dict[str, str] = {}
     titles: dict[str, str] = {}
     references: dict[str, str] = {}
     alone: dict[str, list[str]] = {}
     for name in shipped_specs():
-        syntax, _ = syntax_of(name)
+        syntax = syntax_of(name)
         for variant in (None, *syntax.variants):
             spec = name if variant is None else f"{name}:{variant}"
             own.setdefault(joined(f"{name}{variant or ''}"), spec)
@@ -112,7 +113,8 @@ def ways(path: str) -> Iterator[str]:
 
 
 def joined(name: str) -> str:
-    return re.sub(SEPARATORS, "", name.lower())
+    """A name without case and separators, except for a decimal point, which may be written as `_`."""
+    return re.sub(r"[-_/: ]|(?<!\d)\.|\.(?!\d)", "", re.sub(r"(?<=\d)_(?=\d)", ".", name.lower()))
 
 
 def numbers(word: str) -> set[str]:
@@ -121,9 +123,13 @@ def numbers(word: str) -> set[str]:
 
 def variants_of(spec: str) -> list[str]:
     """The variants of a spec; none if it cannot be read."""
-    from paramcount.language.load import syntax_of
-
     try:
-        return list(syntax_of(spec)[0].variants)
+        return list(syntax_of(spec).variants)
     except ParamcountError:  # the file itself says later what is wrong with it
         return []
+
+
+def syntax_of(spec: str) -> SpecSyntax:
+    """A shipped spec by its name, or a file, as read."""
+    file = next(filter(os.path.isfile, (os.path.join(folder, f"{spec}.yaml") for folder in FOLDERS)), spec)
+    return fresh_syntax(read_source(file), file)
