@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from paramcount.cli.interrupt import Interruptible
 from paramcount.cli.options import Parser, at_least_one, at_least_zero, named, show, spec_of
 from paramcount.errors import ArgumentError, printable
-from paramcount.numbers.units import grouped
+from paramcount.numbers.units import grouped, number_of
 from paramcount.render.terminal import complain, progress
 from paramcount.render.writing import format_of
 
@@ -80,9 +80,9 @@ def run(arguments: list[str]) -> int:
     table = sheet(rows, list(dict.fromkeys(shown)), selection.tried, chosen=columns is not None)
     show(table, options, tables)
     for file in files:
-        complain(f"wrote {printable(file.path)}, {grouped(file.count)} rows")
+        complain(f"wrote {printable(file.path)}, {number_of(file.count, 'row')}")
     for plot in plots:
-        complain(f"wrote {printable(plot.path)}, {grouped(plot.cloud.added)} points")
+        complain(f"wrote {printable(plot.path)}, {number_of(plot.cloud.added, 'point')}")
     if selection.points and selection.invalid == selection.points:
         raise ArgumentError("no variant is a valid network", hint=next(iter(selection.reasons)).splitlines()[0])
     return 0

@@ -9,6 +9,7 @@ from typing import Any
 from paramcount.cli.interrupt import STOPPED, Interruptible
 from paramcount.cli.options import WRITING, Parser, at_least_one, load_spec, save, show
 from paramcount.errors import ArgumentError, ParamcountError, needs, quote
+from paramcount.numbers.units import number_of
 from paramcount.render import terminal
 from paramcount.render.terminal import complain, warn
 
@@ -97,7 +98,7 @@ def run(arguments: list[str]) -> int:
     if not fresh:
         done = len(result.epochs)
         hint = f"hint: `--epochs {done + 1}` trains one more"
-        warn(f"{quote(options.checkpoint)} holds {done} epochs already\n{hint}")
+        warn(f"{quote(options.checkpoint)} holds {number_of(done, 'epoch')} already\n{hint}")
     elif options.devices == 1:
         from paramcount.backend.measure.peak import matmul_peak
 

@@ -12,7 +12,7 @@ from paramcount.cost.figures import FIGURES, Figures, Row, TrainingFigures
 from paramcount.cost.walk import Entry, rows_of
 from paramcount.graph.network import Subject
 from paramcount.numbers.arithmetic import Size
-from paramcount.numbers.units import binary, decimal, grouped
+from paramcount.numbers.units import binary, decimal, number_of
 
 if TYPE_CHECKING:
     from paramcount.cost.step import TrainStep
@@ -89,7 +89,9 @@ class Report(Counted):
             if name == "params" and stored_only:
                 lines.append(("  of which stored only", stored_only, decimal))
             if name == "param_bytes" and self.kv_cache is not None:
-                lines.append((f"bytes of the KV cache, {grouped(self.kv_cache)} tokens", self.kv_cache_bytes, binary))
+                lines.append(
+                    (f"bytes of the KV cache, {number_of(self.kv_cache, 'token')}", self.kv_cache_bytes, binary)
+                )
             if name == "train_flops" and self.step:
                 lines.append(("elementwise: softmax cross entropy", self.step.loss_elementwise, decimal))
         return lines

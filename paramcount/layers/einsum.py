@@ -12,6 +12,7 @@ from paramcount.layers._accept import has_numbers
 from paramcount.layers.fields import Text, ValuePaths, field
 from paramcount.layers.layer import Contraction, ParameterFree, Shape, Work
 from paramcount.numbers.arithmetic import Size, product, require
+from paramcount.numbers.units import number_of
 
 Axes = tuple[str, ...]
 MOST_VALUES = 1000  # each contraction names all the values before it
@@ -103,7 +104,7 @@ class Einsum(ParameterFree, kind="einsum"):
         operands, _ = parse(self.pattern)
         if len(operands) != len(inputs):
             raise ArgumentError(
-                f"the pattern {quote(self.pattern)} has {len(operands)} values, `paths` has {len(inputs)}",
+                f"the pattern {quote(self.pattern)} has {number_of(len(operands), 'value')}, `paths` has {len(inputs)}",
                 hint="give one path for each, in the order of the pattern",
                 argument="paths",
             )

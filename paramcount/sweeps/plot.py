@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from paramcount.cost.figures import FIGURES
 from paramcount.errors import ArgumentError, needs, printable, quote
-from paramcount.numbers.units import grouped
+from paramcount.numbers.units import grouped, number_of
 from paramcount.render.replacement import write
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Plot:
         """Write the file; `points` counts all variants, `invalid` those that are not valid networks."""
         import matplotlib
 
-        lines = [f"{grouped(points)} variants", f"{grouped(self.cloud.added)} where {where}" if where else ""]
+        lines = [number_of(points, "variant"), f"{grouped(self.cloud.added)} where {where}" if where else ""]
         lines += [f"{grouped(invalid)} left out: not valid networks" if invalid else ""]
         lines += ["drawn once where they overlap" if self.cloud.thinned else ""]
         with matplotlib.rc_context(), warnings.catch_warnings(action="ignore"):  # about letters not in the font

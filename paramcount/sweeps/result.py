@@ -12,6 +12,7 @@ from paramcount.language.expression.parse import Expression, parse
 from paramcount.layers.arguments import argument, file_path, texts, whole_argument
 from paramcount.layers.fields import Text
 from paramcount.numbers.column import Column, Mask
+from paramcount.numbers.units import number_of
 from paramcount.render.sheet import Sheet
 from paramcount.render.shown import Shown
 from paramcount.sweeps.space import Space
@@ -42,7 +43,7 @@ class Sweep(Shown):
         return len(self.valid)
 
     def __repr__(self) -> str:
-        return f"<Sweep {self.space.subject}: {len(self):,} variants by {', '.join(self.variables)}>"
+        return f"<Sweep {self.space.subject}: {number_of(len(self), 'variant')} by {', '.join(self.variables)}>"
 
     def sheet(self, columns: Sequence[str] | None = None, top: int | None = None) -> Sheet:
         """A line for each valid row, or for the first `top` of them, and how many there are.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paramcount.cost.figures import FIGURES
 from paramcount.cost.report import MACS
-from paramcount.numbers.units import grouped
+from paramcount.numbers.units import grouped, number_of
 from paramcount.render.sheet import PROGRAMS, SCHEMA, Heading, Sheet
 
 if TYPE_CHECKING:
@@ -63,12 +63,14 @@ def heading(found: Sweep, name: str, drop: int = 0, reader: str = "") -> Heading
 
 def summary(tried: Tried, shown_rows: int) -> list[str]:
     """The number of variants, and why some are not valid networks."""
-    lines = [f"{grouped(tried.points)} variants, {grouped(tried.kept)} kept, {grouped(shown_rows)} shown"]
+    lines = [f"{number_of(tried.points, 'variant')}, {grouped(tried.kept)} kept, {grouped(shown_rows)} shown"]
     for reason, rows in sorted(tried.reasons.items(), key=lambda each: -each[1])[:MOST_REASONS]:
         first, *_ = reason.splitlines()
         lines.append(f"{grouped(rows)} invalid: {first}")
     if len(tried.reasons) > MOST_REASONS:
-        lines.append(f"and {len(tried.reasons) - MOST_REASONS} more reasons, in the column `error` of a file")
+        lines.append(
+            f"and {number_of(len(tried.reasons) - MOST_REASONS, 'more reason')}, in the column `error` of a file"
+        )
     return lines
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import paramcount as pc
 from paramcount.cli.main import main
-from paramcount.cli.values import amount, setting
+from paramcount.cli.values import amount, values_of
 from paramcount.cost.figures import FIGURES
 from paramcount.errors import printable
 from paramcount.language.load import shipped_specs
@@ -118,8 +118,8 @@ def test_no_variant_is_a_network(capsys):
     ],
 )
 def test_values(text, expected):
-    name, values = setting(text)
-    assert name == text.split("=")[0]
+    name, _, written = text.partition("=")
+    values = values_of(name, written)
     assert values == expected and list(map(type, values)) == list(map(type, expected))
 
 

@@ -14,6 +14,7 @@ from paramcount.backend.run.arrays import array_of
 from paramcount.errors import ArgumentError, quote
 from paramcount.layers.arguments import argument, file_path, whole_argument
 from paramcount.layers.fields import Flag
+from paramcount.numbers.units import number_of
 
 FILES = "`train-images-idx3-ubyte` and `train-labels-idx1-ubyte`"
 HINT = f"give an .npz file, or a folder with one or with idx files named like MNIST's: {FILES}, gzipped or not"
@@ -158,7 +159,9 @@ def matched(x: numpy.ndarray, y: numpy.ndarray, x_name: str, y_name: str) -> Spl
         if not array.size:
             raise ArgumentError(f"{quote(name)} is empty: {array.shape}")
     if len(x) != len(y):
-        raise ArgumentError(f"{quote(x_name)} holds {len(x)} examples, but {quote(y_name)} {len(y)} labels")
+        raise ArgumentError(
+            f"{quote(x_name)} holds {number_of(len(x), 'example')}, but {quote(y_name)} {number_of(len(y), 'label')}"
+        )
     return Split(x, y)
 
 
@@ -210,5 +213,7 @@ def checked(
     shuffle, drop_last = argument("shuffle", shuffle, Flag()), argument("drop_last", drop_last, Flag())
     split = matched(array_of(x), array_of(y), "x", "y")
     if drop_last and size > len(split.x):
-        raise ArgumentError(f"{len(split.x)} examples do not fill a batch of {size}", hint="give a smaller batch size")
+        raise ArgumentError(
+            f"{number_of(len(split.x), 'example')} cannot fill a batch of {size}", hint="give a smaller batch size"
+        )
     return split.x, split.y, size, shuffle, seed, drop_last

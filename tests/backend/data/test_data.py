@@ -299,7 +299,7 @@ def test_without_shuffle_rows_stay_in_order():
         ({"size": 2.5}, "not `2.5`"),
         ({"size": True}, "not `True`"),
         ({"size": 4, "seed": -1}, "seed must be a whole number of at least 0, not `-1`"),
-        ({"size": 11, "drop_last": True}, "10 examples do not fill a batch of 11"),
+        ({"size": 11, "drop_last": True}, "10 examples cannot fill a batch of 11"),
     ],
 )
 def test_wrong_batches(settings, said):

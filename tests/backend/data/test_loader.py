@@ -83,7 +83,7 @@ def test_workers_change_nothing():
 
 def test_wrong_numbers_of_workers():
     assert "workers must be a whole number of at least 0, not `-1`" in complaint(lambda: batches(2, workers=-1))
-    assert "10 examples do not fill a batch of 11" in complaint(lambda: batches(11, drop_last=True))
+    assert "10 examples cannot fill a batch of 11" in complaint(lambda: batches(11, drop_last=True))
 
 
 def test_a_missing_torch_is_reported():
