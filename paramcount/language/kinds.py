@@ -16,7 +16,7 @@ from paramcount.language.expression.parse import Expression
 from paramcount.language.items import ItemSyntax, SpecItem
 from paramcount.language.signature import signature_of
 from paramcount.language.vocabulary import FORMS, form, shipped
-from paramcount.language.written import Formula, Written
+from paramcount.language.written import Formula, Written, spell
 from paramcount.language.yaml.nodes import Node, Scalar
 from paramcount.layers import MODULES, find
 from paramcount.layers.layer import Layer, Shape, registry
@@ -104,6 +104,7 @@ def show_formula(error: ParamcountError, written: list, bindings: Bindings, shap
                 error.hint = f"give {quote(argument)}"
             error.message += f" ({'; '.join(parts)})"
             error.position = value.position
+            spell(error)
 
 
 def fractions(expression: Expression, bindings: Bindings) -> list[tuple[str, Default]]:

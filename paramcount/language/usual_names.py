@@ -37,20 +37,35 @@ def near(path: str, word: str, stem: str, folder: str) -> str:
     known |= {os.path.splitext(file)[0]: os.path.join(folder or ".", file) for file in specs_in(folder or ".")}
     variant = path[len(word) + 1 :]
     begun = sorted((name for name in known if bare(stem).startswith(bare(name))), key=len, reverse=True)
-    rests = {name: bare(f"{stem}{variant}")[len(bare(name)) :] for name in begun}
+    rests = {name: behind(name, f"{stem}-{variant}" if variant else stem) for name in begun}
     for name in begun:
-        found = rests[name] and like(rests[name], variants_of(known[name]))
+        found = like(rests[name], variants_of(known[name]))
         if found:
             return f"did you mean {quote(f'{known[name]}:{found}')}?"
-    guess = nearest(stem, [name for name in known if numbers(name) == numbers(stem) or not numbers(stem)])
-    found = guess and variant and like(variant, variants_of(known[guess]))
+    for name in begun:
+        if variants_of(known[name]) and re.match(SEPARATORS, rests[name]):
+            return variants_are(known[name])
+    guess = nearest(stem, [name for name in known if not other(stem, name)])
+    found = guess and like(variant, variants_of(known[guess]))
     if guess and (found or not variant):
         return f"did you mean {quote(f'{known[guess]}:{found}' if found else known[guess])}?"
-    for name in [*begun, *filter(None, [guess])]:
-        variants = variants_of(known[name])
-        if variants and (variant or re.match(SEPARATORS, stem[len(name) :]) or numbers(rests.get(name, ""))):
-            return f"the variants of {quote(known[name])} are {', '.join(variants)}"
+    for name in [guess] if guess else begun:
+        if variants_of(known[name]) and (guess or numbers(rests[name])):
+            return variants_are(known[name])
     return ("check the path; " if folder or stem != os.path.basename(word) else "") + OTHERWISE
+
+
+def behind(name: str, word: str) -> str:
+    """What stands behind a name in a word that begins with it.
+
+    >>> behind("gpt2", "GPT-2-xl")
+    '-xl'
+    """
+    return re.sub("[-_]*".join(bare(name)), "", word, count=1, flags=re.IGNORECASE)
+
+
+def variants_are(spec: str) -> str:
+    return f"the variants of {quote(spec)} are {', '.join(variants_of(spec))}"
 
 
 def like(word: str, variants: Collection[str]) -> str | None:
@@ -115,6 +130,12 @@ def ways(path: str) -> Iterator[str]:
 def joined(name: str) -> str:
     """A name without case and separators, except for a decimal point, which may be written as `_`."""
     return re.sub(r"[-_/: ]|(?<!\d)\.|\.(?!\d)", "", re.sub(r"(?<=\d)_(?=\d)", ".", name.lower()))
+
+
+def other(word: str, name: str) -> bool:
+    """Whether a word with numbers is not a typing error of a name: its numbers are others, or the name has none."""
+    mine, its = (re.sub("[^0-9]", "", each) for each in (word, name))
+    return mine != its and (not its or len(mine) == len(its)) and bool(mine)
 
 
 def numbers(word: str) -> set[str]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from paramcount.errors import ArgumentError, Position, SpecError, quote
+from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
+from paramcount.graph.network import as_written
 from paramcount.graph.scope import Name
 from paramcount.language.bindings import Bindings
 from paramcount.language.context import IDENTIFIER, RESERVED, Context, describe, empty, unknown, wrong
@@ -21,7 +22,7 @@ Maker = Callable[[Bindings, Shape | None], Any]  # makes something in bindings, 
 
 DECIMAL = re.compile(r"[1-9][0-9]{0,17}\Z")  # most values are: they need no parser
 
-PYTHONS = r"(?<=[`\[ ])(None|True|False)(?=[`\],])"  # values in a message, which a spec writes in lower case
+PYTHONS = r"(?<=[`\[ ])(None|True|False)(?=[`\],])"  # values in a message
 
 # The words that a block's argument may be: these, and all kinds.
 ANY_KIND = ("same", "half", "valid", "nearest", "bilinear", "softmax", "sigmoid")
@@ -47,8 +48,13 @@ class Written:
             return check(name, value)
         except ArgumentError as error:
             error.position = error.position or self.position
-            error.message = re.sub(PYTHONS, lambda word: word[0].lower(), error.message)
+            spell(error)
             raise
+
+
+def spell(error: ParamcountError) -> None:
+    """Write the values in an error's message as a spec does, in which `True` is `true`."""
+    error.message = re.sub(PYTHONS, lambda word: word[0].lower(), error.message)
 
 
 class Constant(Written):
@@ -115,9 +121,8 @@ def shown(value: Any, part: Expression) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise SpecError(
-            f"{quote(part.text)} is {quote(value)}, and a name needs a whole number or a word", position=part.position
-        )
+        found = f"{quote(part.text)} is {quote(value, as_written)}"
+        raise SpecError(f"{found}, and a name needs a whole number or a word", position=part.position)
     return str(value)
 
 

@@ -58,3 +58,24 @@ def test_a_field_has_its_own_words():
 def test_what_is_no_word_or_name(text, words):
     with pytest.raises(ParamcountError, match=words):
         pc.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("{input: {features: 3}, layers: [dense: true]}", "out must be a whole number, not `true`"),
+        ("{input: {features: 3}, vars: {n: [none]}, layers: [dense: n]}", "not `[none]` (from `n`)"),
+        ("{input: {features: 3}, vars: {n: false}, layers: [dense: n]}", "not `false` (from `n`)"),
+        ("{input: {features: 3}, vars: {n: none}, layers: [{dense: 2, name: 'a{n}'}]}", "`n` is `none`, and a name"),
+        ("{input: {features: 3}, layers: [dense: True]}", "unknown variable `True`"),  # as it was typed
+    ],
+)
+def test_values_in_errors_are_written_as_in_specs(spec, message):
+    with pytest.raises(pc.ParamcountError) as caught:
+        pc.loads(spec)
+    assert message in str(caught.value)
+
+
+def test_values_in_errors_of_python_are_written_as_in_python():
+    with pytest.raises(pc.ArgumentError, match="out must be a whole number, not `True`"):
+        pc.Dense(True)
