@@ -170,6 +170,10 @@ class Counted(Figured, Shown):
             top = whole_argument("top", top)
         return sheet_of(self, depth, columns, argument("sort", sort, Text(none=True)), flat, top)
 
+    def folded(self) -> Sheet:
+        """All levels of the tree."""
+        return self.with_warnings(depth=max((row.depth for row in self.rows), default=1))
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as raw integers, ready for JSON; shapes are lists without the batch, rows are in pre-order."""
         return {

@@ -1,40 +1,185 @@
-"""A sheet as a small HTML table, for notebooks."""
+"""A sheet as a fragment of HTML for notebooks and pages: a tree that opens without a script, or a plain table.
+
+It has the fonts and colours of the page around it, and its rules hold for itself alone. It is written in ASCII, so it
+reads the same in a page of any encoding, and in a file that a browser opens. Where a page removes the rules, as GitHub
+does in notebooks, it can still be read and opened.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from paramcount.errors import printable, visible
-from paramcount.numbers.units import binary, decimal, grouped
-from paramcount.render.sheet import PEOPLE, Heading, Sheet
+from paramcount.errors import visible
+from paramcount.numbers.units import binary, grouped
+from paramcount.render.sheet import PEOPLE, Heading, Sheet, bar
+
+WIDEST = 24  # characters of a column of texts, which are wrapped then
+NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
+LINE = "1px solid rgba(128,128,128,"  # a grey that is seen on light and on dark
+STYLE = f"""\
+.paramcount{{max-width:72em;overflow-x:auto;text-align:left;line-height:1.4;font-variant-numeric:tabular-nums}}
+.paramcount small{{font-size:.93em;opacity:.75}}
+.paramcount p{{margin:.4em 0;opacity:.8}}
+.paramcount span,.paramcount small{{unicode-bidi:isolate;overflow-wrap:anywhere}}
+.paramcount summary{{cursor:pointer}}
+.paramcount-tree div,.paramcount-tree summary{{display:grid;grid-template-columns:var(--columns);\
+column-gap:2ch;align-items:baseline;padding:.12em 0;border-bottom:{LINE}.25)}}
+.paramcount-tree span{{padding-left:1.2em}}
+.paramcount-tree span~span,.paramcount-tree small~span{{padding:0;text-align:right;white-space:nowrap}}
+.paramcount-tree details>*+*{{margin-left:1.2em}}
+.paramcount-tree summary{{list-style:none}}
+.paramcount-tree summary::-webkit-details-marker{{display:none}}
+.paramcount-tree summary>:first-child::before{{content:"\\25b8";float:left;margin-left:-1.2em;opacity:.7}}
+.paramcount-tree [open]>summary>:first-child::before{{content:"\\25be"}}
+.paramcount-tree .paramcount-total{{font-weight:bold;border:0 solid rgba(128,128,128,.8);border-width:1px 0 0}}
+.paramcount-tree .paramcount-head{{border-width:0 0 1px}}
+.paramcount-total>:first-child{{padding:0}}
+.paramcount table{{border-collapse:collapse;border:0;margin:0;font-size:inherit;table-layout:auto}}
+.paramcount caption{{text-align:left;font-weight:bold;color:inherit;padding:.12em 0}}
+.paramcount th,.paramcount td{{text-align:left;vertical-align:baseline;overflow-wrap:anywhere;\
+padding:.12em 2ch .12em 0;border:0;border-bottom:{LINE}.25)}}
+.paramcount .paramcount-number{{text-align:right;white-space:nowrap}}"""
 
 
 def render(sheet: Sheet) -> str:
-    """The rows, the totals, and the lines below; every text is escaped, and counts have all their digits."""
+    """The rows with what stands around them; every text is escaped, and the totals have all their digits."""
+    parts = ['<div class="paramcount">', f"<style>\n{STYLE}\n</style>", *blocks(sheet), "</div>"]
+    return "\n".join(parts).encode("ascii", "xmlcharrefreplace").decode()
+
+
+def blocks(sheet: Sheet) -> Iterator[str]:
+    """The parts of a fragment, one below the other: the title, the sheet above, the rows, the totals, the lines."""
+    sheet = without_bars(sheet.for_reader(PEOPLE))
+    title = sheet.title
+    if sheet.above is not None or sheet.summary:
+        yield f"<p><b>{escaped(title)}</b></p>"
+        title = ""
+    if sheet.above is not None:
+        yield from blocks(sheet.above)
+    if sheet.headings:
+        if sheet.summary:
+            yield f"<details><summary>{escaped(sheet.summary)}</summary>"
+        is_tree = bool(sheet.levels) and any(each.indented for each in sheet.headings)
+        yield from tree(sheet, title) if is_tree else table(sheet, title)
+        if sheet.summary:
+            yield "</details>"
+    elif title:
+        yield f"<p><b>{escaped(title)}</b></p>"
+    if sheet.totals:
+        yield f"<p>{escaped(listed(sheet))}</p>"
+    meanings = [f"{each.title} = {each.meaning}" for each in sheet.headings if each.meaning]
+    yield from paragraphs([*sheet.below, *filter(None, ["; ".join(meanings)])])
+
+
+def tree(sheet: Sheet, title: str) -> Iterator[str]:
+    """The rows as a tree: a grid in each, whose first cell has all columns up to the name, and remarks in grey.
+
+    The other columns are as wide as their longest text, so that they stand below each other at every level. A row that
+    has others below it opens, and is open if it stands alone.
+    """
+    headings, levels = sheet.headings, sheet.levels
+    start = next(index for index, each in enumerate(headings) if each.indented) + 1
+    asides = [index for index in range(start, len(headings)) if headings[index].aside]
+    columns = [index for index in range(start, len(headings)) if index not in asides]
+
+    def grid(texts: Sequence[str], first: str = "") -> str:
+        name = first or " ".join(filter(None, texts[:start]))
+        aside = " ".join(filter(None, [texts[index] for index in asides]))
+        cells = [f"<span>{escaped(name)}{f' <small>{escaped(aside)}</small>' if aside and not first else ''}</span>"]
+        for index in columns:
+            tag = "span" if headings[index].right else "small"
+            cells.append(f"<{tag}>{escaped(texts[index])}</{tag}>")
+        return " ".join(cells)
+
+    titles = [each.title for each in headings]
+    rows = [written(headings, row) for row in sheet.rows]
+    footer = [] if sheet.footer is None else [written(headings, sheet.footer)]
+    widths = [max(len(texts[index]) for texts in (titles, *rows, *footer)) for index in columns]
+    widths = [
+        width if headings[index].right else min(width, WIDEST) for width, index in zip(widths, columns, strict=True)
+    ]
+    least = sum(widths) + 2 * len(widths) + NAMED + 2 * max(levels)
+    grids = " ".join(["minmax(0,1fr)", *(f"{width}ch" for width in widths)])
+    yield f'<div class="paramcount-tree" style="--columns:{grids};min-width:{least}ch">'
+    yield f'<div class="paramcount-total paramcount-head">{grid(titles, title or titles[start - 1])}</div>'
+    opened: list[int] = []  # the levels of the rows that are not closed yet
+    alone = True
+    for index, (texts, level) in enumerate(zip(rows, levels, strict=True)):
+        while opened and opened[-1] >= level:
+            opened.pop()
+            yield "</details>"
+        alone = alone and all(other > level for other in levels[index + 1 :])
+        if level < max(levels[index + 1 : index + 2], default=0):
+            yield f"<details{' open' if alone else ''}><summary>{grid(texts)}</summary>"
+            opened.append(level)
+        else:
+            yield f"<div>{grid(texts)}</div>"
+    yield from ["</details>"] * len(opened)
+    for texts in footer:
+        yield f'<div class="paramcount-total">{grid(texts)}</div>'
+    yield "</div>"
+
+
+def table(sheet: Sheet, title: str) -> Iterator[str]:
+    """The rows as a table; columns that are empty and may be left out are left out."""
+
+    def line(texts: Sequence[str], tag: str = "td") -> str:
+        cells = []
+        for index in shown:
+            number = ' class="paramcount-number"' if sheet.headings[index].right else ""
+            cells.append(f"<{tag}{number}>{escaped(texts[index])}</{tag}>")
+        return f"<tr>{''.join(cells)}</tr>"
+
+    rows = [written(sheet.headings, row) for row in sheet.rows]
+    shown = [i for i, each in enumerate(sheet.headings) if not each.if_any or any(texts[i] for texts in rows)]
+    yield "<table>"
+    if title:
+        yield f"<caption>{escaped(title)}</caption>"
+    yield f"<thead>{line([each.title for each in sheet.headings], 'th')}</thead>"
+    yield "<tbody>"
+    yield from map(line, rows)
+    yield "</tbody>"
+    if sheet.footer is not None:
+        yield f"<tfoot>{line(written(sheet.headings, sheet.footer), 'th')}</tfoot>"
+    yield "</table>"
+
+
+def written(headings: Sequence[Heading], values: Sequence[Any]) -> list[str]:
+    """The texts of a row."""
+    return [heading.text(value) for heading, value in zip(headings, values, strict=True)]
+
+
+def without_bars(sheet: Sheet) -> Sheet:
+    """The same sheet without the bars that nobody asked for: they are for a terminal, and repeat the share."""
+    headings = [each._replace(reader="bar") if each.reader and each.write is bar else each for each in sheet.headings]
+    return sheet._replace(headings=headings).for_reader(PEOPLE)
+
+
+def listed(sheet: Sheet) -> str:
+    """The totals in one line; a label that is indented says what a part of the one before it is."""
+    found = ""
+    for label, number, write in sheet.totals:
+        text = f"{'–' if number is None else grouped(number)} {label.strip()}"
+        if number is not None and write is binary and number >= 1024:
+            text += f" ({binary(number)})"
+        found += (", " if label.startswith(" ") else " · ") + text if found else text
+    return found
+
+
+def paragraphs(lines: Sequence[str]) -> Iterator[str]:
+    """Lines of text, each on its own; an empty one begins a paragraph."""
+    paragraph: list[str] = []
+    for line in (*lines, ""):
+        if line:
+            paragraph.append(escaped(line))
+        elif paragraph:
+            yield f"<p>{'<br>'.join(paragraph)}</p>"
+            paragraph = []
+
+
+def escaped(text: str) -> str:
+    """A text between tags; characters that a terminal may not have are not for a page either."""
     from html import escape
 
-    def line(tag: str, cells: list[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(printable(cell))}</{tag}>" for cell in cells) + "</tr>"
-
-    def cell(heading: Heading, value: Any) -> str:
-        exact = heading.write in (decimal, binary) and type(value) is int
-        return grouped(value) if exact else heading.text(value)
-
-    sheet = sheet.for_reader(PEOPLE)
-    values = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.headings)
-    shown = zip(sheet.headings, values, strict=True)
-    columns = [(heading.title, [cell(heading, value) for value in each]) for heading, each in shown]
-    below = " ".join(sheet.below)
-    totals = [line("th", [label.strip(), "–" if n is None else grouped(n)]) for label, n, _ in sheet.totals]
-    return "\n".join(
-        [
-            "<table>",
-            f"<caption>{escape(': '.join(filter(None, (printable(sheet.title), visible(below)))))}</caption>",
-            f"<thead>{line('th', [title for title, _ in columns])}</thead>",
-            "<tbody>",
-            *[line("td", list(row)) for row in zip(*(texts for _, texts in columns), strict=True)],
-            "</tbody>",
-            f"<tfoot>{''.join(totals)}</tfoot>",
-            "</table>",
-        ]
-    )
+    return escape(visible(text), quote=False)
