@@ -18,13 +18,14 @@ WIDEST = 24  # characters of a column of texts, which are wrapped then
 NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
 LINE = "1px solid rgba(128,128,128,"  # a grey that is seen on light and on dark
 STYLE = f"""\
-.paramcount{{max-width:72em;overflow-x:auto;text-align:left;line-height:1.4;font-variant-numeric:tabular-nums}}
+.paramcount{{overflow-x:auto;text-align:left;line-height:1.4;font-variant-numeric:tabular-nums}}
 .paramcount small{{font-size:.93em;opacity:.75}}
 .paramcount p{{margin:.4em 0;opacity:.8}}
 .paramcount span,.paramcount small{{unicode-bidi:isolate;overflow-wrap:anywhere}}
 .paramcount summary{{cursor:pointer}}
+.paramcount>p,.paramcount-tree{{max-width:72em}}
 .paramcount-tree div,.paramcount-tree summary{{display:grid;grid-template-columns:var(--columns);\
-column-gap:2ch;align-items:baseline;padding:.12em 0;border-bottom:{LINE}.25)}}
+column-gap:1ch;align-items:baseline;padding:.12em 0;border-bottom:{LINE}.25)}}
 .paramcount-tree span{{padding-left:1.2em}}
 .paramcount-tree span~span,.paramcount-tree small~span{{padding:0;text-align:right;white-space:nowrap}}
 .paramcount-tree details>*+*{{margin-left:1.2em}}
@@ -32,12 +33,13 @@ column-gap:2ch;align-items:baseline;padding:.12em 0;border-bottom:{LINE}.25)}}
 .paramcount-tree summary::-webkit-details-marker{{display:none}}
 .paramcount-tree summary>:first-child::before{{content:"\\25b8";float:left;margin-left:-1.2em;opacity:.7}}
 .paramcount-tree [open]>summary>:first-child::before{{content:"\\25be"}}
-.paramcount-tree .paramcount-total{{font-weight:bold;border:0 solid rgba(128,128,128,.8);border-width:1px 0 0}}
+.paramcount-total>*{{font-weight:bold}}
+.paramcount-tree .paramcount-total{{border:0 solid rgba(128,128,128,.8);border-width:1px 0 0}}
 .paramcount-tree .paramcount-head{{border-width:0 0 1px}}
 .paramcount-total>:first-child{{padding:0}}
 .paramcount table{{border-collapse:collapse;border:0;margin:0;font-size:inherit;table-layout:auto}}
 .paramcount caption{{text-align:left;font-weight:bold;color:inherit;padding:.12em 0}}
-.paramcount th,.paramcount td{{text-align:left;vertical-align:baseline;overflow-wrap:anywhere;\
+.paramcount th,.paramcount td{{text-align:left;vertical-align:baseline;max-width:24em;overflow-wrap:break-word;\
 padding:.12em 2ch .12em 0;border:0;border-bottom:{LINE}.25)}}
 .paramcount .paramcount-number{{text-align:right;white-space:nowrap}}"""
 
@@ -53,7 +55,7 @@ def blocks(sheet: Sheet) -> Iterator[str]:
     sheet = without_bars(sheet.for_reader(PEOPLE))
     title = sheet.title
     if sheet.above is not None or sheet.summary:
-        yield f"<p><b>{escaped(title)}</b></p>"
+        yield f"<b>{escaped(title)}</b>"
         title = ""
     if sheet.above is not None:
         yield from blocks(sheet.above)
@@ -65,7 +67,7 @@ def blocks(sheet: Sheet) -> Iterator[str]:
         if sheet.summary:
             yield "</details>"
     elif title:
-        yield f"<p><b>{escaped(title)}</b></p>"
+        yield f"<b>{escaped(title)}</b>"
     if sheet.totals:
         yield f"<p>{escaped(listed(sheet))}</p>"
     meanings = [f"{each.title} = {each.meaning}" for each in sheet.headings if each.meaning]
@@ -95,11 +97,11 @@ def tree(sheet: Sheet, title: str) -> Iterator[str]:
     titles = [each.title for each in headings]
     rows = [written(headings, row) for row in sheet.rows]
     footer = [] if sheet.footer is None else [written(headings, sheet.footer)]
-    widths = [max(len(texts[index]) for texts in (titles, *rows, *footer)) for index in columns]
-    widths = [
-        width if headings[index].right else min(width, WIDEST) for width, index in zip(widths, columns, strict=True)
-    ]
-    least = sum(widths) + 2 * len(widths) + NAMED + 2 * max(levels)
+    widths = []  # in digits, and a bit more for wider characters
+    for index in columns:
+        longest = max(len(texts[index]) for texts in (titles, *rows, *footer))
+        widths.append(2 + (longest if headings[index].right else min(longest, WIDEST)))
+    least = NAMED + 2 * max(levels) + sum(widths) + len(widths)
     grids = " ".join(["minmax(0,1fr)", *(f"{width}ch" for width in widths)])
     yield f'<div class="paramcount-tree" style="--columns:{grids};min-width:{least}ch">'
     yield f'<div class="paramcount-total paramcount-head">{grid(titles, title or titles[start - 1])}</div>'
