@@ -8,11 +8,13 @@ does in notebooks, it can still be read and opened.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import groupby
 from typing import Any
 
 from paramcount.errors import visible
 from paramcount.numbers.units import binary, grouped
-from paramcount.render.sheet import PEOPLE, Heading, Sheet, bar
+from paramcount.render.sheet import PEOPLE, PROGRAMS, Heading, Sheet, bar
 
 WIDEST = 24  # characters of a column of texts, which are wrapped then
 NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
@@ -52,75 +54,85 @@ def render(sheet: Sheet) -> str:
 
 def blocks(sheet: Sheet) -> Iterator[str]:
     """The parts of a fragment, one below the other: the title, the sheet above, the rows, the totals, the lines."""
-    sheet = without_bars(sheet.for_reader(PEOPLE))
-    title = sheet.title
-    if sheet.above is not None or sheet.summary:
-        yield f"<b>{escaped(title)}</b>"
-        title = ""
+    sheet = for_pages(sheet)
+    apart = sheet.above is not None or bool(sheet.summary) or not sheet.headings
+    if apart and sheet.title:
+        yield f"<b>{escaped(sheet.title)}</b>"
     if sheet.above is not None:
         yield from blocks(sheet.above)
     if sheet.headings:
-        if sheet.summary:
+        folded = bool(sheet.summary)
+        if folded:
             yield f"<details><summary>{escaped(sheet.summary)}</summary>"
         is_tree = bool(sheet.levels) and any(each.indented for each in sheet.headings)
-        yield from tree(sheet, title) if is_tree else table(sheet, title)
-        if sheet.summary:
+        yield from (tree if is_tree else table)(sheet, "" if apart else sheet.title)
+        if folded:
             yield "</details>"
-    elif title:
-        yield f"<b>{escaped(title)}</b>"
     if sheet.totals:
         yield f"<p>{escaped(listed(sheet))}</p>"
     meanings = [f"{each.title} = {each.meaning}" for each in sheet.headings if each.meaning]
-    yield from paragraphs([*sheet.below, *filter(None, ["; ".join(meanings)])])
+    yield from paragraphs([*sheet.below, "; ".join(meanings)])
+
+
+def for_pages(sheet: Sheet) -> Sheet:
+    """The columns for people, without bars that nobody asked for: they are for a terminal, and repeat the share."""
+    headings = [
+        each._replace(reader=PROGRAMS) if each.reader and each.write is bar else each for each in sheet.headings
+    ]
+    return sheet._replace(headings=headings).for_reader(PEOPLE)
 
 
 def tree(sheet: Sheet, title: str) -> Iterator[str]:
-    """The rows as a tree: a grid in each, whose first cell has all columns up to the name, and remarks in grey.
+    """The rows as a tree, with a grid in each. Its first cell has the columns up to the name, and in grey the asides.
 
-    The other columns are as wide as their longest text, so that they stand below each other at every level. A row that
-    has others below it opens, and is open if it stands alone.
+    The other columns are as wide as their longest text, so that they stand below each other at every level.
     """
-    headings, levels = sheet.headings, sheet.levels
+    headings = sheet.headings
     start = next(index for index, each in enumerate(headings) if each.indented) + 1
-    asides = [index for index in range(start, len(headings)) if headings[index].aside]
-    columns = [index for index in range(start, len(headings)) if index not in asides]
+    columns = [index for index, each in enumerate(headings) if index >= start and not each.aside]
+    asides = [index for index, each in enumerate(headings) if index >= start and each.aside]
 
-    def grid(texts: Sequence[str], first: str = "") -> str:
-        name = first or " ".join(filter(None, texts[:start]))
-        aside = " ".join(filter(None, [texts[index] for index in asides]))
-        cells = [f"<span>{escaped(name)}{f' <small>{escaped(aside)}</small>' if aside and not first else ''}</span>"]
+    def grid(texts: Sequence[str], name: str, aside: str = "") -> str:
+        cells = [f"<span>{escaped(name)}{f' <small>{escaped(aside)}</small>' if aside else ''}</span>"]
         for index in columns:
             tag = "span" if headings[index].right else "small"
             cells.append(f"<{tag}>{escaped(texts[index])}</{tag}>")
         return " ".join(cells)
 
+    def joined(texts: Sequence[str]) -> str:
+        return grid(texts, " ".join(filter(None, texts[:start])), " ".join(filter(None, [texts[i] for i in asides])))
+
     titles = [each.title for each in headings]
     rows = [written(headings, row) for row in sheet.rows]
     footer = [] if sheet.footer is None else [written(headings, sheet.footer)]
-    widths = []  # in digits, and a bit more for wider characters
+    widths = []  # in digits, with some room for wider characters
     for index in columns:
         longest = max(len(texts[index]) for texts in (titles, *rows, *footer))
         widths.append(2 + (longest if headings[index].right else min(longest, WIDEST)))
-    least = NAMED + 2 * max(levels) + sum(widths) + len(widths)
+    least = NAMED + 2 * max(sheet.levels) + sum(widths) + len(widths)
     grids = " ".join(["minmax(0,1fr)", *(f"{width}ch" for width in widths)])
     yield f'<div class="paramcount-tree" style="--columns:{grids};min-width:{least}ch">'
     yield f'<div class="paramcount-total paramcount-head">{grid(titles, title or titles[start - 1])}</div>'
+    yield from nested([joined(texts) for texts in rows], sheet.levels)
+    yield from (f'<div class="paramcount-total">{joined(texts)}</div>' for texts in footer)
+    yield "</div>"
+
+
+def nested(rows: Sequence[str], levels: Sequence[int]) -> Iterator[str]:
+    """Rows in pre-order, each with those below it folded away, unless it stands alone."""
     opened: list[int] = []  # the levels of the rows that are not closed yet
     alone = True
-    for index, (texts, level) in enumerate(zip(rows, levels, strict=True)):
+    for index, (row, level) in enumerate(zip(rows, levels, strict=True)):
         while opened and opened[-1] >= level:
             opened.pop()
             yield "</details>"
         alone = alone and all(other > level for other in levels[index + 1 :])
-        if level < max(levels[index + 1 : index + 2], default=0):
-            yield f"<details{' open' if alone else ''}><summary>{grid(texts)}</summary>"
+        if index + 1 < len(levels) and levels[index + 1] > level:
+            yield f"<details{' open' if alone else ''}><summary>{row}</summary>"
             opened.append(level)
         else:
-            yield f"<div>{grid(texts)}</div>"
+            yield f"<div>{row}</div>"
     yield from ["</details>"] * len(opened)
-    for texts in footer:
-        yield f'<div class="paramcount-total">{grid(texts)}</div>'
-    yield "</div>"
 
 
 def table(sheet: Sheet, title: str) -> Iterator[str]:
@@ -152,12 +164,6 @@ def written(headings: Sequence[Heading], values: Sequence[Any]) -> list[str]:
     return [heading.text(value) for heading, value in zip(headings, values, strict=True)]
 
 
-def without_bars(sheet: Sheet) -> Sheet:
-    """The same sheet without the bars that nobody asked for: they are for a terminal, and repeat the share."""
-    headings = [each._replace(reader="bar") if each.reader and each.write is bar else each for each in sheet.headings]
-    return sheet._replace(headings=headings).for_reader(PEOPLE)
-
-
 def listed(sheet: Sheet) -> str:
     """The totals in one line; a label that is indented says what a part of the one before it is."""
     found = ""
@@ -171,17 +177,11 @@ def listed(sheet: Sheet) -> str:
 
 def paragraphs(lines: Sequence[str]) -> Iterator[str]:
     """Lines of text, each on its own; an empty one begins a paragraph."""
-    paragraph: list[str] = []
-    for line in (*lines, ""):
-        if line:
-            paragraph.append(escaped(line))
-        elif paragraph:
-            yield f"<p>{'<br>'.join(paragraph)}</p>"
-            paragraph = []
+    for filled, group in groupby(lines, bool):
+        if filled:
+            yield f"<p>{'<br>'.join(map(escaped, group))}</p>"
 
 
 def escaped(text: str) -> str:
     """A text between tags; characters that a terminal may not have are not for a page either."""
-    from html import escape
-
     return escape(visible(text), quote=False)
