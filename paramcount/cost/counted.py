@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -172,7 +173,7 @@ class Counted(Figured, Shown):
 
     def folded(self) -> Sheet:
         """All levels of the tree."""
-        return self.with_warnings(depth=max((row.depth for row in self.rows), default=1))
+        return self.with_warnings(depth=sys.maxsize)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as raw integers, ready for JSON; shapes are lists without the batch, rows are in pre-order."""
