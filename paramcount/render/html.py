@@ -1,8 +1,8 @@
 """A sheet as a fragment of HTML for notebooks and pages: a tree that opens without a script, or a plain table.
 
 It has the fonts and colours of the page around it, and its rules hold for itself alone. It is written in ASCII, so it
-reads the same in a page of any encoding, and in a file that a browser opens. Where a page removes the rules, as GitHub
-does in notebooks, it can still be read and opened.
+reads the same in a page of any encoding, and in a file that a browser opens. Where a page removes the rules, as Jupyter
+does in notebooks that are not trusted, it can still be read and opened.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from paramcount.render.sheet import PEOPLE, PROGRAMS, Heading, Sheet, bar
 
 WIDEST = 24  # characters of a column of texts, which are wrapped then
 NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
-LINE = "1px solid rgba(128,128,128,"  # a grey that is seen on light and on dark
-STYLE = f"""\
-.paramcount{{overflow-x:auto;text-align:left;line-height:1.4;font-variant-numeric:tabular-nums}}
-.paramcount small{{font-size:.93em;opacity:.75}}
-.paramcount p{{margin:.4em 0;opacity:.8}}
-.paramcount span,.paramcount small{{unicode-bidi:isolate;overflow-wrap:anywhere}}
-.paramcount summary{{cursor:pointer}}
-.paramcount>p,.paramcount-tree{{max-width:72em}}
-.paramcount-tree div,.paramcount-tree summary{{display:grid;grid-template-columns:var(--columns);\
-column-gap:1ch;align-items:baseline;padding:.12em 0;border-bottom:{LINE}.25)}}
-.paramcount-tree span{{padding-left:1.2em}}
-.paramcount-tree span~span,.paramcount-tree small~span{{padding:0;text-align:right;white-space:nowrap}}
-.paramcount-tree details>*+*{{margin-left:1.2em}}
-.paramcount-tree summary{{list-style:none}}
-.paramcount-tree summary::-webkit-details-marker{{display:none}}
-.paramcount-tree summary>:first-child::before{{content:"\\25b8";float:left;margin-left:-1.2em;opacity:.7}}
-.paramcount-tree [open]>summary>:first-child::before{{content:"\\25be"}}
-.paramcount-total>*{{font-weight:bold}}
-.paramcount-tree .paramcount-total{{border:0 solid rgba(128,128,128,.8);border-width:1px 0 0}}
-.paramcount-tree .paramcount-head{{border-width:0 0 1px}}
-.paramcount-total>:first-child{{padding:0}}
-.paramcount table{{border-collapse:collapse;border:0;margin:0;font-size:inherit;table-layout:auto}}
-.paramcount caption{{text-align:left;font-weight:bold;color:inherit;padding:.12em 0}}
-.paramcount th,.paramcount td{{text-align:left;vertical-align:baseline;max-width:24em;overflow-wrap:break-word;\
-padding:.12em 2ch .12em 0;border:0;border-bottom:{LINE}.25)}}
-.paramcount .paramcount-number{{text-align:right;white-space:nowrap}}"""
+# the grey of lines is seen on light and on dark; all other colours are those of the page
+STYLE = """\
+.paramcount{overflow-x:auto;text-align:left;line-height:1.4;font-variant-numeric:tabular-nums}
+.paramcount small{font-size:.93em;opacity:.75}
+.paramcount p{margin:.4em 0;opacity:.8}
+.paramcount span,.paramcount small{unicode-bidi:isolate;overflow-wrap:anywhere}
+.paramcount summary{cursor:pointer}
+.paramcount>p,.paramcount-tree{max-width:72em}
+.paramcount-tree div,.paramcount-tree summary{display:grid;grid-template-columns:var(--columns);\
+column-gap:1ch;align-items:baseline;padding:.12em 0;border-bottom:1px solid rgba(128,128,128,.25)}
+.paramcount-tree span{padding-left:1.2em}
+.paramcount-tree span~span,.paramcount-tree small~span{padding:0;text-align:right;white-space:nowrap}
+.paramcount-tree details>*+*{margin-left:1.2em}
+.paramcount-tree summary{list-style:none}
+.paramcount-tree summary::-webkit-details-marker{display:none}
+.paramcount-tree summary>:first-child::before{content:"\\25b8";float:left;margin-left:-1.2em;opacity:.7}
+.paramcount-tree [open]>summary>:first-child::before{content:"\\25be"}
+.paramcount-total>*{font-weight:bold}
+.paramcount-tree .paramcount-total{border:0 solid rgba(128,128,128,.8);border-width:1px 0 0}
+.paramcount-tree .paramcount-head{border-width:0 0 1px}
+.paramcount-total>:first-child{padding:0}
+.paramcount table{border-collapse:collapse;border:0;margin:0;font-size:inherit;table-layout:auto}
+.paramcount caption{text-align:left;font-weight:bold;color:inherit;padding:.12em 0}
+.paramcount th,.paramcount td{text-align:left;vertical-align:baseline;max-width:24em;overflow-wrap:break-word;\
+padding:.12em 2ch .12em 0;border:0;border-bottom:1px solid rgba(128,128,128,.25)}
+.paramcount .paramcount-number{text-align:right;white-space:nowrap}"""
 
 
 def render(sheet: Sheet) -> str:
