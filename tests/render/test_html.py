@@ -1,6 +1,7 @@
 """The fragment of HTML: what it shows, that it opens by itself, and that nothing of it gets out."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -197,8 +198,7 @@ def test_warnings_and_notes_are_not_lost():
     network = pc.Network(
         [pc.Add([[pc.Dense(3)], [With(pc.Dense(3), share="a")]]), With(pc.Dense(3), share="a")], input=3
     )
-    report = pc.count(network)
-    report = type(report)(**{**report.__dict__, "warnings": ("<odd>",)})
+    report = replace(pc.count(network), warnings=("<odd>",))
     page = Page(report._repr_html_() or "")
     assert page.paragraphs[-1].split("\n")[-1] == "warning: <odd>"
     notes = [row.note for row in report.rows if row.note]
@@ -255,6 +255,8 @@ def test_other_results():
     page = Page(solution._repr_html_() or "")
     assert max(level for level, _ in page.rows) == 3
     assert page.paragraphs[-1].startswith("width = 0.98: macs 299,896,192 of at most")
+    odd = solution._replace(report=replace(solution.report, warnings=("odd",)))
+    assert Page(odd._repr_html_() or "").paragraphs[-1].endswith("\nwarning: odd") and "warning: odd" in str(odd)
     zoo = pc.zoo("resnet")
     assert [cells[0] for _, cells in Page(zoo._repr_html_() or "").rows] == ["name", *(each.name for each in zoo)]
     assert Page(pc.memory_of(pc.load("mlp"))._repr_html_() or "").rows[-1][1][0] == "total"
