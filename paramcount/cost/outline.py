@@ -72,7 +72,11 @@ def merged(branches: list[Branch]) -> list[Branch]:
     for same in alike.values():
         row = same[0].row
         indices = sorted(index for branch in same for index in branch.row.indices)
-        found.append(same[0] if len(same) == 1 else together(same, row.stem + indices_label(indices)))
+        if len(same) > 1:
+            branch = together(same, row.stem + indices_label(indices))
+            found.append(branch._replace(row=branch.row._replace(indices=tuple(indices))))
+        else:
+            found.append(same[0])
     return found
 
 
