@@ -77,10 +77,12 @@ class Saved(Counted):
         return "it was not saved"
 
 
-def read_saved(path: str) -> Saved:
-    """The count that a JSON file holds; raises ArgumentError for a file that cannot be read, or that holds another.
+def saved_in(path: str) -> Saved | None:
+    """The count that a JSON file holds, or None for a spec, which may be written as JSON too.
 
-    >>> read_saved("nowhere.json")
+    Raises ArgumentError for a file that cannot be read, or that holds anything else.
+
+    >>> saved_in("nowhere.json")
     Traceback (most recent call last):
     paramcount.errors.ArgumentError: `nowhere.json` cannot be read: No such file or directory
     hint: save a count with `paramcount SPEC --format json > FILE`
@@ -91,7 +93,7 @@ def read_saved(path: str) -> Saved:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "it is not a path"
         raise ArgumentError(f"{quote(path)} cannot be read: {reason}", hint=hint_for(path)) from None
-    return saved(data, path)
+    return None if b'"layers"' in data and not is_saved(data) else saved(data, path)
 
 
 def hint_for(path: str) -> str:
