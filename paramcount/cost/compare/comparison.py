@@ -12,7 +12,6 @@ from typing import Any
 from paramcount.cost.compare.rows import EQUAL, Pair, opened, pairs_of
 from paramcount.cost.count import count
 from paramcount.cost.counted import Counted, plain
-from paramcount.cost.figures import Row
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import as_written
 from paramcount.layers.arguments import argument, texts, whole_argument
@@ -233,16 +232,5 @@ def pair_to_dict(pair: Pair) -> dict[str, Any]:
         "depth": pair.depth,
         **{name: texts(name) for name in ("path", "kind", "setting", "repeat", "note")},
         "output_shape": [None if shape is None else list(shape.sizes) for shape in shapes],
-        **{name: list(values_of(pair, name)) for name in plain(pair.a or pair.b)},  # type: ignore[arg-type]
+        **{name: list(pair.figure(name)) for name in plain(pair.a or pair.b)},  # type: ignore[arg-type]
     }
-
-
-def values_of(pair: Pair, name: str) -> tuple[int | None, int | None]:
-    """A figure on both sides: 0 where a row is missing, and None where it is unknown."""
-
-    def value(row: Row | None, other: Row | None) -> Any:
-        if row is not None:
-            return row.get(name)
-        return None if other is None or other.get(name) is None else 0
-
-    return value(pair.a, pair.b), value(pair.b, pair.a)

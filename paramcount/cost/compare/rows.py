@@ -26,6 +26,16 @@ class Pair(NamedTuple):
     label: str
     below: tuple[Pair, ...] = ()
 
+    def figure(self, name: str) -> tuple[int | None, int | None]:
+        """A figure on both sides: 0 where the row is missing, and None where it is unknown."""
+
+        def value(row: Row | None, other: Row | None) -> Any:
+            if row is not None:
+                return row.get(name)
+            return None if other is None or other.get(name) is None else 0
+
+        return value(self.a, self.b), value(self.b, self.a)
+
 
 class Part(NamedTuple):
     """What has one name on one level: a row, or all rows of the iterations of a loop."""
