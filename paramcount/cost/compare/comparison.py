@@ -84,7 +84,7 @@ class Comparison(Shown):
     """What was counted on each side: `names` and `sides`, at least two.
 
     `totals` are all figures by name, with one value for each side, and `variables` those whose values differ, None
-    where a side has none of that name. `str()` is the table.
+    where a side does not have one of that name. `str()` is the table.
     """
 
     names: tuple[str, ...]
@@ -147,9 +147,7 @@ class Comparison(Shown):
     def warnings(self) -> list[str]:  # type: ignore[override]
         return [f"{name}: {each}" for name, side in zip(self.names, self.sides, strict=True) for each in side.warnings]
 
-    def sheet(
-        self, depth: int | None = None, columns: Sequence[str] | None = None, changed: bool = False
-    ) -> Sheet:
+    def sheet(self, depth: int | None = None, columns: Sequence[str] | None = None, changed: bool = False) -> Sheet:
         """Two networks row by row, changed rows opened to `depth` levels, or a row for each of several networks.
 
         `columns` replaces the usual ones; if `changed`, equal rows are left out. Raises ArgumentError for an unknown
@@ -210,13 +208,18 @@ def check_alike(name: str, convention: str, other_name: str, other_convention: s
     parts = []
     for each in (convention, other_convention):
         head, _, rest = stated(each)
-        training = any(part.startswith("training") for part in rest)
-        parts.append([head, *rest, *([] if training else ["inference"])])
+        parts.append([head, *rest, *([] if trains(rest) else ["inference"])])
     first, second = ([part for part in own if part not in other] for own, other in (parts, parts[::-1]))
     if first or second:
+        if trains(first) != trains(second):
+            first, second = ([part.partition(": ")[0] for part in each] for each in (first, second))
         names = f"{quote(name)} and {quote(other_name)}"
         message = f'{names} were counted differently: "{"; ".join(first)}" and "{"; ".join(second)}"'
         raise ArgumentError(message, hint="count both with the same batch, dtype, training and attention")
+
+
+def trains(parts: Sequence[str]) -> bool:
+    return any(part.startswith("training: ") for part in parts)
 
 
 def pair_to_dict(pair: Pair) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -84,8 +85,10 @@ def beside(comparison: Comparison, depth: int, columns: Sequence[str] | None, ch
         below[0] += " (left out)" if numbers[EQUAL] else ""
     headings = [Heading("change", "", MARKS.__getitem__, colour=colour_of_mark)]
     headings += [each for name in names for each in headings_of(name, dropped=columns is None)]
-    headings.append(heading("depth")._replace(reader=PROGRAMS))
-    rows = [[pair.change, *(cell for name in names for cell in cells(pair, name)), pair.depth] for pair in shown]
+    rows = [[pair.change, *(cell for name in names for cell in cells(pair, name))] for pair in shown]
+    if columns is None:
+        headings.append(heading("depth")._replace(reader=PROGRAMS))
+        rows = [[*row, pair.depth] for row, pair in zip(rows, shown, strict=True)]
     differing = sum(numbers.values()) - numbers[EQUAL]
     return Sheet(
         comparison.title,
@@ -110,7 +113,7 @@ def mark(change: str) -> str:
 
 def totals(comparison: Comparison) -> Sheet:
     """The totals of two networks, and the variables that differ."""
-    a, b = comparison.names
+    a, b = short(comparison.names)
     headings = [
         Heading("figure", "", cut=True),
         Heading("a", a, grouped, right=True),
@@ -119,9 +122,24 @@ def totals(comparison: Comparison) -> Sheet:
         Heading("change", "", changing, right=True),
     ]
     rows = [[LABELS[name], *values, Change(*values), Change(*values)] for name, values in stated(comparison)]
-    differing = [f"{name} {' → '.join(map(value_of, values))}" for name, values in comparison.variables.items()]
+    differing = [f"{name} {' → '.join(map(value_of, values))}" for name, values in variables(comparison).items()]
     below = [f"variables: {', '.join(differing)}"] if differing else []
     return Sheet("", headings, rows, (), below, comparison.to_dict)
+
+
+def short(names: Sequence[str]) -> Sequence[str]:
+    """The names without the folders of files, if that leaves them apart."""
+    found = [os.path.basename(name) for name in names]
+    return found if len(set(found)) == len(set(names)) else names
+
+
+def variables(comparison: Comparison) -> dict[str, tuple[Any, ...]]:
+    """The variables that differ; of different networks those that both have, since the others say nothing."""
+    a, b = comparison.sides
+    found = comparison.variables
+    if a.name == b.name:
+        return found
+    return {name: values for name, values in found.items() if name in a.vars and name in b.vars}
 
 
 def stated(comparison: Comparison) -> list[tuple[str, tuple[int | None, ...]]]:
@@ -179,10 +197,10 @@ def listed(comparison: Comparison, columns: Sequence[str] | None) -> Sheet:
         own = heading(name)._replace(drop=0)
         headings += [own, Heading(f"{name}_change", "", changing, right=True, colour=colour_of_change, reader=PEOPLE)]
     rows = []
-    for number, name in enumerate(comparison.names):
+    for number, name in enumerate(short(comparison.names)):
         figures = [(comparison.totals[each][0], comparison.totals[each][number]) for each in names]
         rows.append([name, *(cell for a, b in figures for cell in (b, Change(a, b)))])
-    below = [*comparison.notes, f"changes are from {comparison.names[0]}; {comparison.convention}"]
+    below = [*comparison.notes, f"changes are from {short(comparison.names)[0]}; {comparison.convention}"]
     return Sheet("", headings, rows, (), below, comparison.to_dict)
 
 
