@@ -94,6 +94,7 @@ def together(same: list[Branch], path: str) -> Branch:
     row = first.row._replace(
         path=path,
         repeat=sum(branch.row.repeat for branch in same),
+        copies=sum(branch.row.copies for branch in same),
         figures=Figures.total([branch.row.figures for branch in same]),
         training=type(training[0]).total(training) if training else None,
     )

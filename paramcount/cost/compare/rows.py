@@ -10,6 +10,8 @@ from paramcount.cost.outline import Branch, merged, nested
 from paramcount.graph.tree import indices_label
 
 EQUAL, CHANGED, ADDED, REMOVED = "equal", "changed", "added", "removed"
+STORED = ("params", "trainable", "weights", "tables", "biases", "norms", "buffers", "active_params", "param_bytes")
+STORED += ("optimizer_elementwise",)  # figures of tensors, which iterations may share
 
 
 class Pair(NamedTuple):
@@ -166,29 +168,26 @@ def cut(branch: Branch, indices: list[int]) -> Branch:
 
 
 def portion(branch: Branch, path: str, whole: str, kept: int, iterations: int, first: bool) -> Branch:
-    """A branch for `kept` of its iterations, below `path` in place of `whole`.
-
-    The first iteration has what cannot be divided: tensors that all share.
-    """
+    """A branch for `kept` of its iterations, below `path` in place of `whole`; the first has what all of them share."""
     below = [portion(each, path, whole, kept, iterations, first) for each in branch.below]
-
-    def figures(of_row: Any, of_inside: list[Any]) -> Any:
-        if of_row is None or of_inside:
-            return of_row and type(of_row).total(of_inside)
-        return of_row._make(divided(each, kept, iterations, first) for each in of_row)
-
     row = branch.row
+
+    def figures(found: Any, inside: list[Any]) -> Any:
+        if found is None or inside:
+            return found and type(found).total(inside)
+        return found._make(part(name, each) for name, each in found._asdict().items())
+
+    def part(name: str, figure: Any) -> Any:
+        if figure is None:
+            return None
+        each = 0 if name in STORED and row.copies % iterations else figure // iterations
+        return figure - each * (iterations - kept) if first else each * kept
+
     row = row._replace(
         path=path + row.path.removeprefix(whole),
         repeat=row.repeat * kept // iterations,
+        copies=row.copies * kept // iterations,
         figures=figures(row.figures, [each.row.figures for each in below]),
         training=figures(row.training, [each.row.training for each in below]),
     )
     return Branch(row, below)
-
-
-def divided(figure: Any, kept: int, iterations: int, first: bool) -> Any:
-    if figure is None:
-        return None
-    each = figure // iterations
-    return figure - each * (iterations - kept) if first else each * kept

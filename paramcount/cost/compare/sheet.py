@@ -79,11 +79,11 @@ def beside(comparison: Comparison, depth: int, columns: Sequence[str] | None, ch
     names = chosen(comparison, columns, DESCRIBING) or ["layer", "output", *usual(comparison, USUAL)]
     shown = list(opened(comparison.pairs, depth))
     numbers = {change: sum(pair.change == change for pair in shown) for change in MARKS}
-    below = [", ".join(f"{number} {change}{mark(change)}" for change, number in ordered(numbers))]
+    below = [tally(numbers)]
     if changed:
         shown = [pair for pair in shown if pair.change != EQUAL]
         below[0] += " (left out)" if numbers[EQUAL] else ""
-    headings = [Heading("change", "", MARKS.__getitem__, colour=colour_of_mark)]
+    headings = [Heading("change", "", mark, colour=colour_of_mark)]
     headings += [each for name in names for each in headings_of(name, dropped=columns is None)]
     rows = [[pair.change, *(cell for name in names for cell in cells(pair, name))] for pair in shown]
     if columns is None:
@@ -103,12 +103,18 @@ def beside(comparison: Comparison, depth: int, columns: Sequence[str] | None, ch
     )
 
 
-def ordered(numbers: dict[str, int]) -> list[tuple[str, int]]:
-    return [(change, numbers[change]) for change in (ADDED, REMOVED, CHANGED, EQUAL)]
-
-
 def mark(change: str) -> str:
-    return f" ({MARKS[change]})" if MARKS[change] else ""
+    return MARKS[change]
+
+
+def tally(numbers: dict[str, int]) -> str:
+    """How many rows changed in which way.
+
+    >>> tally({EQUAL: 2, CHANGED: 10, ADDED: 4, REMOVED: 0})
+    '4 added (+), 0 removed (-), 10 changed (~), 2 equal'
+    """
+    marked = [f"{numbers[change]} {change} ({mark(change)})" for change in (ADDED, REMOVED, CHANGED)]
+    return ", ".join([*marked, f"{numbers[EQUAL]} {EQUAL}"])
 
 
 def totals(comparison: Comparison) -> Sheet:
