@@ -142,11 +142,11 @@ class Reader:
 
     def count(self, found: Any) -> Saved:
         schema = self.mapping(found, "the file").get("schema")
-        if type(schema) is int and schema > SCHEMA:
+        if type(schema) is not int or schema < SCHEMA:
+            raise self.wrong(f"it does not have `schema: {SCHEMA}`")
+        if schema > SCHEMA:
             message = f"{quote(self.file)} has schema {schema}, and this version of paramcount reads schema {SCHEMA}"
             raise ArgumentError(message, hint="update paramcount")
-        if schema != SCHEMA:
-            raise self.wrong(f"it has no `schema: {SCHEMA}`")
         totals = self.mapping(found.get("totals"), "totals")
         figures, training = self.figures(totals, "totals")
         rows = self.rows(found.get("rows"), isinstance(training, Phases))
@@ -173,8 +173,8 @@ class Reader:
         def made(kind: Any) -> Any:
             return kind(**{name: self.whole(found.get(name), f"{name} of {where}") for name in kind._fields})
 
-        if "params" not in found or "macs" not in found:
-            raise self.wrong(f"{where} has no `params` and `macs`")
+        if not {"params", "macs"} & set(found):
+            raise self.wrong(f"{where} has neither `params` nor `macs`")
         training = TrainingFigures if "train_macs" in found else Phases if "forward_macs" in found else None
         return made(Figures), training and made(training)
 

@@ -10,7 +10,9 @@ from paramcount.errors import visible
 
 USED = "×·–−→…█▏▎▍▌▋▊▉"  # beyond ASCII, in tables
 ASCII = str.maketrans(
-    {"×": "x", "·": "*", "–": "-", "−": "-", "→": "->", "…": "~", "█": "#"} | dict.fromkeys("▏▎▍", "") | dict.fromkeys("▌▋▊▉", "#")
+    {"×": "x", "·": "*", "–": "-", "−": "-", "→": "->", "…": "~", "█": "#"}
+    | dict.fromkeys("▏▎▍", "")
+    | dict.fromkeys("▌▋▊▉", "#")
 )
 
 
