@@ -1,4 +1,4 @@
-"""The name of a spec with variables of its own: `mobilenet_v2:x0.5@width=0.75`, `resnet@depths=[3,4,6,3],basic=false`."""
+"""The name of a spec with variables of its own: `mobilenet_v2@width=0.75`, `resnet@depths=[3,4,6,3],basic=false`."""
 
 from __future__ import annotations
 
