@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MARKS = {EQUAL: "", CHANGED: "~", ADDED: "+", REMOVED: "-"}
 GREEN, RED = "32", "31"  # of the terminal
+FILES = (".json", ".yaml", ".yml")
 COLOURS = {ADDED: GREEN, REMOVED: RED}
 
 DESCRIBING = ("layer", "kind", "setting", "output", "repeat", "note")  # the columns that are not figures
@@ -119,15 +120,15 @@ def tally(numbers: dict[str, int]) -> str:
 
 def totals(comparison: Comparison) -> Sheet:
     """The totals of two networks, and the variables that differ."""
-    a, b = short(comparison.names)
+    names = short(comparison.names)
     headings = [
         Heading("figure", "", cut=True),
-        Heading("a", a, grouped, right=True),
-        Heading("b", b, grouped, right=True),
+        Heading("a", names[0], grouped, right=True),
+        Heading("b", names[1], grouped, right=True),
         Heading("difference", "change", difference, right=True, drop=1),
         Heading("change", "", changing, right=True),
     ]
-    rows = [[LABELS[name], *values, Change(*values), Change(*values)] for name, values in stated(comparison)]
+    rows = [[LABELS[name], a, b, Change(a, b), Change(a, b)] for name, (a, b) in stated(comparison)]
     differing = [f"{name} {' → '.join(map(value_of, values))}" for name, values in variables(comparison).items()]
     below = [f"variables: {', '.join(differing)}"] if differing else []
     return Sheet("", headings, rows, (), below, comparison.to_dict)
@@ -135,7 +136,7 @@ def totals(comparison: Comparison) -> Sheet:
 
 def short(names: Sequence[str]) -> Sequence[str]:
     """The names without the folders of files, if that leaves them apart."""
-    found = [os.path.basename(name) for name in names]
+    found = [os.path.basename(name) if name.endswith(FILES) else name for name in names]
     return found if len(set(found)) == len(set(names)) else names
 
 

@@ -1,4 +1,4 @@
-"""Comparisons as they are shown: the figures of two networks and of several, unknown ones, and how they were counted."""
+"""Comparisons as they are shown: two networks and several, unknown figures, and what was counted differently."""
 
 import json
 

@@ -1,6 +1,7 @@
 """How the rows of two networks meet: the law of their sums, cut loops, and parts under two names."""
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -52,7 +53,7 @@ SPECS = [name if name in FEW else pytest.param(name, marks=pytest.mark.full) for
 @pytest.mark.parametrize("name", SPECS)
 def test_neighbouring_variants_keep_the_law(name):
     reports = [count(load(name, variant)) for variant in (None, *load(name).variants)]
-    for a, b in zip(reports, reports[1:], strict=False):
+    for a, b in pairwise(reports):
         keeps_the_law(a, b)
     equals_itself(reports[0])
 
