@@ -186,3 +186,11 @@ def test_variables_behind_a_spec(run):
     assert (code, err.splitlines()[0]) == (2, "error: `width` is given twice")
     assert run("mobilenet_v2@widht=1")[2] == "error: there is no variable `widht`\nhint: did you mean `width`?\n"
     assert "1,968,680" in run("sweep", "mobilenet_v2@width=0.5", "resolution=64,128")[1]
+
+
+def test_markdown_of_a_pull_request(run):
+    out = run("compare", "mobilenet_v2", "mobilenet_v2:x0.5", "--format", "markdown")[1]
+    head, folded = out.split("<details><summary>14 changed rows</summary>")
+    assert "| 3,504,872 |" in " ".join(head.split()) and "−43.8%" in head
+    assert "variables: width 1.0 → 0.5" in head
+    assert "bottleneck0" not in head and "bottleneck0" in folded and "</details>" in folded

@@ -2,12 +2,14 @@
 
 import json
 import os
+import random
+from contextlib import suppress
 
 import pytest
 
 from paramcount.cost.compare.comparison import compare
 from paramcount.cost.count import count
-from paramcount.cost.saved import saved_in
+from paramcount.cost.saved import saved, saved_in
 from paramcount.cost.tally import Tallies
 from paramcount.errors import ArgumentError
 from paramcount.language.load import load, shipped_networks
@@ -174,3 +176,44 @@ def test_nothing_of_a_file_is_evaluated(save):
     found = saved_in(save(data))
     assert compare(found, "mlp").variables == {"width": ("__import__('os').abort()", None)}
     assert "\x1b" not in str(compare(found, "mlp"))
+
+
+JUNK = (None, True, -1, 0, 2**70, 0.5, "", "a[0:2]", "x" * 50, [], [1, "a"], {}, {"params": 1}, "\x00", "[", "1")
+
+
+def places(value, path=()):
+    """Every place in a JSON value."""
+    yield path
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inside:
+        yield from places(each, (*path, key))
+
+
+def test_no_damage_is_a_traceback():
+    text = json.dumps(count(load("llama:tiny"), kv_cache=8).to_dict())
+    where = [path for path in places(json.loads(text)) if path]
+    draw = random.Random(7)
+    read = 0
+    for _ in range(200):
+        data = json.loads(text)
+        *outer, last = draw.choice(where)
+        holder = data
+        for key in outer:
+            holder = holder[key]
+        if draw.random() < 0.2:
+            del holder[last]
+        else:
+            holder[last] = draw.choice(JUNK)
+        try:
+            found = saved(json.dumps(data).encode(), "x.json")
+        except ArgumentError as error:
+            assert "`x.json`" in str(error)
+        else:
+            read += 1
+            shown = compare(found, found)
+            assert shown.equal and str(shown)
+    assert 0 < read < 200
+    for _ in range(50):
+        start, stop = sorted(draw.randrange(len(text)) for _ in range(2))
+        with suppress(ArgumentError):
+            saved((text[:start] + text[stop:]).encode(), "x.json")

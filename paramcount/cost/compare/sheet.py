@@ -24,11 +24,17 @@ COLOURS = {ADDED: GREEN, REMOVED: RED}
 DESCRIBING = ("layer", "kind", "setting", "output", "repeat", "note")  # the columns that are not figures
 USUAL = ("params", "macs")
 OF_SEVERAL = ("params", "macs", "activations", "param_bytes")
-STATED = ("params", "weights", "macs", "flops", "activations", "param_bytes")  # the totals, also if they are 0
-IF_OTHER = ("active_params", "trainable")  # those stated where they are not all params
-IF_ANY = (*Phases._fields, "train_macs", "train_flops", "kv_cache_bytes", "optimizer_elementwise", "loss_elementwise")
-ORDER = ("params", "active_params", "trainable", "weights", "macs", *Phases._fields, "train_macs", "flops")
-ORDER += ("train_flops", "activations", "param_bytes", "kv_cache_bytes", "optimizer_elementwise", "loss_elementwise")
+STATED = ("params", "active_params", "trainable", "weights", "macs", *Phases._fields, "train_macs", "flops")
+STATED += ("train_flops", "activations", "param_bytes", "kv_cache_bytes", "optimizer_elementwise", "loss_elementwise")
+ALWAYS = (
+    "params",
+    "weights",
+    "macs",
+    "flops",
+    "activations",
+    "param_bytes",
+)  # the totals that are stated if they are 0
+IF_OTHER = {"active_params": "params", "trainable": "params", "forward_macs": "macs"}  # those stated where they differ
 LABELS = {name: shown.label for name, shown in FIGURES.items()}
 LABELS |= {"weights": "weights", "optimizer_elementwise": "elementwise: optimizer"}
 LABELS |= {"kv_cache_bytes": "bytes of the KV cache", "loss_elementwise": "elementwise: softmax cross entropy"}
@@ -151,12 +157,14 @@ def variables(comparison: Comparison) -> dict[str, tuple[Any, ...]]:
 
 def stated(comparison: Comparison) -> list[tuple[str, tuple[int | None, ...]]]:
     """The totals that are shown, those left out that are unknown on both sides."""
-    params = comparison.totals["params"]
     found = []
-    for name in ORDER:
-        values = comparison.totals.get(name, (None,))
-        other = name in IF_OTHER and values != params
-        if any(each is not None for each in values) and (name in STATED or other or (name in IF_ANY and any(values))):
+    for name in STATED:
+        values = comparison.totals.get(name, ())
+        if name in IF_OTHER:
+            kept = values != comparison.totals[IF_OTHER[name]]
+        else:
+            kept = name in ALWAYS or any(values)
+        if kept and any(each is not None for each in values):
             found.append((name, values))
     return found
 

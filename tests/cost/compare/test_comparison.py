@@ -269,6 +269,7 @@ def test_traces():
         ["~", "block1"],
         ["+", "block2"],
     ]
+    assert [row[0] for row in comparison.sheet().above.rows] == ["MACs", "FLOPs"]
     assert "step: not counted: custom_call" in lines
     assert comparison.convention == "as traced; MACs include padding; FLOPs = 2 × MACs; elementwise apart"
     with pytest.raises(ArgumentError, match='"one example; float32" and "as traced; elementwise apart"'):
