@@ -33,7 +33,7 @@ ALWAYS = (
     "flops",
     "activations",
     "param_bytes",
-)  # the totals that are stated if they are 0
+)  # totals that are stated if they are 0
 IF_OTHER = {"active_params": "params", "trainable": "params", "forward_macs": "macs"}  # those stated where they differ
 LABELS = {name: shown.label for name, shown in FIGURES.items()}
 LABELS |= {"weights": "weights", "optimizer_elementwise": "elementwise: optimizer"}
