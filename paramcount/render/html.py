@@ -42,7 +42,7 @@ column-gap:1ch;align-items:baseline;padding:.12em 0;border-bottom:1px solid rgba
 .paramcount table{border-collapse:collapse;border:0;margin:0;font-size:inherit;table-layout:auto}
 .paramcount caption{text-align:left;font-weight:bold;color:inherit;padding:.12em 0}
 .paramcount th,.paramcount td{text-align:left;vertical-align:baseline;max-width:24em;overflow-wrap:break-word;\
-padding:.12em 2ch .12em 0;border:0;border-bottom:1px solid rgba(128,128,128,.25)}
+padding:.12em 1.2em .12em 0;border:0;border-bottom:1px solid rgba(128,128,128,.25)}
 .paramcount .paramcount-number{text-align:right;white-space:nowrap}"""
 
 

@@ -240,6 +240,8 @@ def test_a_comparison_begins_with_the_sheet_above_and_folds_its_rows():
     assert [cells for _, cells in page.rows[2:]] == [["layer", "A"], ["~ block", "5"], ["+ dense0", "5"]]
     assert [level for level, _ in page.rows[2:]] == [1, 1, 2]
     assert "2 changed rows" in page.texts and page.paragraphs == ["1 changed"]
+    found = Page(pc.compare("llama:2-7b", "llama:3-8b").render("html", depth=3))
+    assert [level for level, cells in found.rows if cells[0] in ("~ block[0:32]", "~ residual1", "~ ffn0")] == [1, 2, 3]
 
 
 def test_a_long_result_shows_ten_rows_and_how_many_there_are():
@@ -288,6 +290,7 @@ RESULTS = [
     "pc.sweep('mobilenet_v2', width=[0.5, 1])",
     "pc.solve('mobilenet_v2', 'width', {'params': 1e6})",
     "pc.zoo('mlp')",
+    "pc.compare('resnet:18', 'resnet:50')",
     "pc.verify(network)",
     "pc.measure(network, batch=[1])",
     "pc.trace(lambda x: x @ x, numpy.ones((4, 4)))",
