@@ -5,6 +5,7 @@ COMMANDS = {  # each a module of this folder with the functions `run` and `parse
     "info": "show what a spec says of itself: description, input, variables",
     "list": "list the shipped specs and their variants",
     "new": "write a spec to begin with",
+    "compare": "show what changes between networks, row by row",
     "verify": "build a network in JAX, and compare it with its count",
     "measure": "time a network on this machine",
     "trace": "count a JAX function",

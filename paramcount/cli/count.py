@@ -6,7 +6,7 @@ import gc
 import sys
 from typing import Any
 
-from paramcount.cli.options import TREE, WRITING, Parser, at_least_one, check_format, load_spec, show, shown
+from paramcount.cli.options import SETTINGS, TREE, WRITING, Parser, check_format, load_spec, show, shown
 from paramcount.errors import CheckError
 
 USAGE = """\
@@ -21,15 +21,16 @@ examples:
   paramcount mobilenet_v2                      a shipped spec
   paramcount mobilenet_v2:x0.5 --depth 2       a variant, with its groups open
   paramcount ./my.yaml --set width=0.75        a file, with another value
+  paramcount ./my.yaml@width=0.75              the same
   paramcount resnet --flat --top 10 --sort macs  the ten heaviest layers
   paramcount resnet --columns layer,params,flops --format markdown
   paramcount resnet -o resnet.csv -o resnet.html  files too
   paramcount resnet --train --optimizer adam   what a training step costs
   paramcount llama --batch 8 --kv-cache 32k    the bytes of a KV cache too
+  paramcount compare resnet:18 resnet:50       two networks beside each other
   paramcount verify mobilenet_v2               build it in JAX and compare
   paramcount measure mobilenet_v2 --batch 1,8  time it on this machine
 """
-SETTINGS = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")  # of `count`
 
 
 def run(arguments: list[str]) -> int:
@@ -78,7 +79,6 @@ def ended(failure: CheckError | None) -> int:
 def parser() -> Parser:
     from paramcount import __version__
     from paramcount.cli import COMMANDS
-    from paramcount.cost.count import ATTENTION
 
     wide = max(map(len, COMMANDS))
     commands = "\n".join(f"  {name:{wide}}  {what}" for name, what in COMMANDS.items())
@@ -86,14 +86,7 @@ def parser() -> Parser:
     parser.titles("What is counted", "Options of counting")
     add = parser.add_argument
     parser.shared("spec", "--variant", "--set")
-    add("--train", action="store_true", help="count a training step: forward, backward, loss, optimizer")
-    parser.shared("--freeze", "--plugin")
-    add("--remat", action="store_true", help="recompute each iteration of a loop for its gradient")
-    parser.optimizer()
-    add("--batch", metavar="N", type=at_least_one, default=1, help="the batch size (default 1)")
-    add("--dtype", metavar="TYPE", default="float32", help="the type of the parameters (default float32)")
-    add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of a KV cache of this many tokens")
-    add("--attention", choices=ATTENTION, default="dense", help="exact counts only pairs that are not masked")
+    parser.counting()
     parser.shared(*TREE, *WRITING)
     add("-V", "--version", action="version", version=f"paramcount {__version__}", help="print the version and exit")
     return parser

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import SUPPRESS
 
-from paramcount.cli.options import WRITING, Parser, set_by_hand, show, spec_of
+from paramcount.cli.options import WRITING, Parser, show, spec_of, variables_set
 from paramcount.cli.values import amount, number
 from paramcount.cost.figures import Figures
 from paramcount.errors import ArgumentError, quote
@@ -27,7 +27,8 @@ def run(arguments: list[str]) -> int:
     given = {name: text for name, text in vars(options).items() if text}
     budget = {name: amount(given[f"max_{name}"]) for name in Figures._fields if f"max_{name}" in given}
     bounds = {name: number(given[name]) for name in ("low", "high", "step") if name in given}
-    found = solve(spec_of(options), options.name, budget, options.variant, **bounds, vars=set_by_hand(options))
+    fixed = variables_set(options.set, options.spec)
+    found = solve(spec_of(options), options.name, budget, options.variant, **bounds, vars=fixed)
     show(found.sheet(), options)
     return 0
 
