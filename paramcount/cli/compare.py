@@ -21,9 +21,11 @@ from paramcount.errors import ArgumentError, quote
 from paramcount.render.terminal import warn
 
 EXAMPLES = """\
-SPEC is a shipped spec, a file, or - for standard input; behind an @ it has variables of its own. FILE.json is a count
-that was saved by `paramcount SPEC -o FILE.json`. Rows are equal, changed (~), added (+) or removed (-). With three
-networks or more, each is a row. The exit code is 0, or with --fail-on-change 1 if anything differs.
+SPEC is a shipped spec, a file, or - for standard input; behind an @ it has
+variables of its own. FILE.json is a count that was saved by
+`paramcount SPEC -o FILE.json`. Rows are equal, changed (~), added (+) or
+removed (-). With three networks or more, each is a row. The exit code is 0, or
+with --fail-on-change 1 if anything differs.
 
 examples:
   paramcount compare resnet:18 resnet:50

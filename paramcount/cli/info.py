@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paramcount.cli.options import WRITING, Parser, show, spec_of
+from paramcount.cli.options import WRITING, Parser, show, spec_of, variables_set
 
 EXAMPLES = """\
 Nothing is counted. The variables are those that `--set NAME=VALUE` changes in
@@ -11,6 +11,7 @@ other commands; one that depends on others is shown as it is written.
 examples:
   paramcount info llama                what can be chosen and set
   paramcount info llama:3-8b           what this variant changes
+  paramcount info deit --set heads=6   what depends on it
   paramcount info ./my.yaml            a file
 """
 
@@ -21,7 +22,11 @@ def run(arguments: list[str]) -> int:
     spec = spec_of(options)
     from paramcount.language.information import info, information
 
-    found = info(spec, options.variant) if isinstance(spec, str) else information(spec, "<stdin>", options.variant)
+    given = variables_set(options.set, options.spec)
+    if isinstance(spec, str):
+        found = info(spec, options.variant, vars=given)
+    else:
+        found = information(spec, "<stdin>", options.variant, given)
     show(found.sheet(), options)
     return 0
 
@@ -33,5 +38,5 @@ def parser() -> Parser:
         description="Show what a spec says of itself: description, input, variants, variables.",
         epilog=EXAMPLES,
     )
-    parser.shared("spec", "--variant", "--plugin", *WRITING)
+    parser.shared("spec", "--variant", "--set", "--plugin", *WRITING)
     return parser

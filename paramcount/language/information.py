@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from paramcount.errors import quote
 from paramcount.graph.network import as_written
+from paramcount.language.address import own_settings, with_own
 from paramcount.language.bindings import Bindings
 from paramcount.language.inputs import InputSyntax
 from paramcount.language.language import SpecSyntax
-from paramcount.language.load import chosen_variables, expectation, syntax_of
-from paramcount.language.variables import variable_values
+from paramcount.language.load import chosen_variables, expectation, set_by_hand, syntax_of
+from paramcount.language.variables import all_variables, variable_values
 from paramcount.language.written import Formula
 from paramcount.language.yaml.nodes import Node, Scalar, Sequence
+from paramcount.layers.arguments import file_path
 from paramcount.layers.layer import Shape
 from paramcount.render.sheet import PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 
 
 class Variable(NamedTuple):
-    """A variable of a spec: what the base and the variant write, and the value that this gives.
+    """A variable of a spec: what the base and the variant write, what is set by hand, and the value that this gives.
 
-    `variant` is None if the variant leaves the base as it is; `computed` tells whether other variables are used.
+    `variant` and `given` are None if they leave it as it is; `computed` tells whether other variables are used.
     """
 
     name: str
     base: str
     variant: str | None
+    given: str | None
     value: Any
     computed: bool
 
@@ -68,11 +72,12 @@ class Information(Shown):
             Heading("variable", "variable"),
             Heading("base", "base", wide=40, cut=True),
             Heading("variant", self.variant or "variant", wide=40, cut=True, if_any=True),
+            Heading("given", "set", wide=40, cut=True, if_any=True),
             Heading("value", "value", as_written, wide=40, cut=True, if_any=True, reader=PEOPLE),
             Heading("value", "value", as_written, reader=PROGRAMS),
         ]
         rows = [
-            (each.name, each.base, each.variant, each.value if each.computed else None, each.value)
+            (each.name, each.base, each.variant, each.given, each.value if each.computed else None, each.value)
             for each in self.variables.values()
         ]
         above = Sheet("", (), (), (), self.lines(), self.to_dict)
@@ -120,37 +125,41 @@ class Information(Shown):
             },
             "variants": self.variants,
             "variables": [
-                {"variable": each.name, "base": each.base, "variant": each.variant, "value": each.value}
+                dict(zip(("variable", "base", "variant", "given", "value"), each, strict=False))
                 for each in self.variables.values()
             ],
         }
 
 
-def info(spec: str, /, variant: str | None = None) -> Information:
+def info(spec: str, /, variant: str | None = None, *, vars: Mapping[str, Any] | None = None) -> Information:
     """What a spec says of itself: a file, or the name of a shipped spec, `name:variant` included.
 
-    Raises a ParamcountError that says what is wrong and where.
+    `vars` override the spec's variables, as for `load`. Raises a ParamcountError that says what is wrong and where.
 
     >>> found = info("llama:3-8b")
     >>> found.variables["depth"].base, found.variables["depth"].value
     ('16', 32)
     """
-    syntax, given = syntax_of(spec)
-    stem = spec if given is None else spec.removesuffix(f":{given}")
-    return information(syntax, stem, variant if variant is not None else given)
+    path, own = own_settings(file_path("a spec", spec))
+    syntax, named = syntax_of(path)
+    stem = path if named is None else path.removesuffix(f":{named}")
+    given = with_own(own, all_variables({}, vars))
+    return information(syntax, stem, variant if variant is not None else named, given)
 
 
-def information(syntax: SpecSyntax, spec: str, variant: str | None) -> Information:
+def information(syntax: SpecSyntax, spec: str, variant: str | None, given: Mapping[str, Any]) -> Information:
     """What a spec that was read says of itself; `spec` is its name without a variant."""
     nodes = chosen_variables(syntax, variant)
-    values, _ = variable_values(syntax.file, nodes, {})
+    fixed = set_by_hand(syntax, nodes, dict(given))
+    values, _ = variable_values(syntax.file, nodes, fixed)
     bindings = Bindings(values)
     own = syntax.variants[variant] if variant is not None else {}
     variables = {}
     for name, node in syntax.variables.items():
         base, changed = text(node), text(own[name]) if name in own else None
-        used = re.findall(r"[A-Za-z_]\w*", base if changed is None else changed)
-        variables[name] = Variable(name, base, changed, values[name], not values.keys().isdisjoint(used))
+        by_hand = as_written(given[name]) if name in given else None
+        used = re.findall(r"[A-Za-z_]\w*", next(filter(None, (by_hand, changed, base))))
+        variables[name] = Variable(name, base, changed, by_hand, values[name], not values.keys().isdisjoint(used))
     return Information(
         f"{spec}:{variant}" if variant is not None else spec,
         syntax.name,

@@ -80,6 +80,15 @@ def test_a_variant_by_its_option(capsys):
     assert capsys.readouterr().out == LLAMA
 
 
+@pytest.mark.parametrize("words", [["deit:tiny", "--set", "heads=6"], ["deit:tiny@heads=6"]])
+def test_what_is_set_by_hand(words, capsys):
+    assert main(["info", *words]) == 0
+    head, heads, width, *_ = [line.split() for line in capsys.readouterr().out.splitlines()[8:]]
+    assert head == ["variable", "base", "tiny", "set", "value"]
+    assert heads == ["heads", "12", "3", "6"] and width == ["width", "64", "*", "heads", "384"]
+    assert info("deit:tiny", vars={"heads": 6}).variables["width"].value == 6 * 64
+
+
 def test_a_spec_without_variables(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plain").write_text("{input: {features: 3}, layers: [dense: 1]}")
@@ -142,13 +151,19 @@ def test_json(capsys):
     sizes = {"layout": "image", "shape": [224, 224, 3], "written": ["resolution", "resolution", "3"]}
     assert found["inputs"] == {"input": sizes}
     assert found["variants"]["x1.0"] == {} and found["variants"]["x0.35"] == {"width": "0.35"}
-    assert found["variables"][0] == {"variable": "width", "base": "1.0", "variant": "0.5", "value": 0.5}
+    assert found["variables"][0] == {
+        "variable": "width",
+        "base": "1.0",
+        "variant": "0.5",
+        "given": None,
+        "value": 0.5,
+    }
 
 
 def test_records_hold_every_value():
     rows = info("deit:tiny").to_records()
-    assert rows[1] == {"variable": "width", "base": "64 * heads", "variant": None, "value": 192}
-    assert rows[2] == {"variable": "depth", "base": "12", "variant": None, "value": 12}
+    assert rows[1] == {"variable": "width", "base": "64 * heads", "variant": None, "given": None, "value": 192}
+    assert rows[2] == {"variable": "depth", "base": "12", "variant": None, "given": None, "value": 12}
 
 
 @pytest.mark.parametrize(

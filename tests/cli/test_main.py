@@ -109,7 +109,7 @@ def test_shipped_specs_by_name():
         (["mlp", "--set", "width"], "`--set` takes a name and a value, not `width`"),
         (["mlp", "--set", "path=1"], "there is no variable `path`"),
         (["mlp", "more"], "one spec at a time; `more` is left over"),
-        (["mlp", "--format", "xml"], "unknown value of `--format`: `xml`\nhint: one of table, json"),
+        (["mlp", "--format", "xml"], "unknown format `xml`\nhint: one of table, json, csv, markdown, latex, html\n"),
         (["mlpp"], "there is no spec `mlpp`\nhint: did you mean `mlp`?"),
         (["./mlp"], "there is no spec `./mlp`: no such file\nhint: did you mean `mlp`?"),
         (["nothing.yml"], "there is no spec `nothing.yml`: no such file\nhint: check the path; `paramcount zoo`"),
