@@ -62,7 +62,7 @@ def option(word: str, value: str, known: Collection[str], spec: str, prog: str) 
     """What to write for an option that does not exist, or None; `known` are those of the command."""
     from shlex import quote as as_typed
 
-    from paramcount.numbers.units import SHORT
+    from paramcount.numbers.units import BITS, SHORT
     from paramcount.render.writing import FORMATS as ENDINGS
 
     word = word if len(word) == 2 else word.lower().replace("_", "-")
@@ -70,6 +70,8 @@ def option(word: str, value: str, known: Collection[str], spec: str, prog: str) 
         name = next((each for each in names if each in known), None)
         if word in words and name is not None:
             given = SHORT.get(value.lower(), value) if name == "--dtype" else value
+            if given and name == "--dtype" and given not in BITS:
+                return None
             return f"{name} {as_typed(given)}" if given else name
     if word in SPECS and value:
         return f"{prog} {as_typed(nearest_spec(value))}"
