@@ -15,8 +15,8 @@ paramcount SPEC[:VARIANT] [options]
        paramcount COMMAND --help"""
 DESCRIPTION = "Count what a network costs: parameters, multiply-accumulates, FLOPs, activations, bytes."
 NOTES = """\
-SPEC is the name of a shipped spec, a file, or - for standard input. A count may have a suffix: 32k, 1.5M. NO_COLOR=1
-and FORCE_COLOR=1 in the environment turn colour off and on.
+SPEC is the name of a shipped spec, a file, or - for standard input. A budget may have a suffix: 3.5M, 5e9, 8B, and of
+bytes 14MiB or 14MB. NO_COLOR=1 and FORCE_COLOR=1 in the environment turn colour off and on.
 
 examples:
   paramcount mobilenet_v2                      a shipped spec
@@ -25,7 +25,7 @@ examples:
   paramcount resnet --columns layer,params,flops --sort flops
   paramcount resnet --format json              everything, as raw integers
   paramcount resnet --train --optimizer adam   what a training step costs
-  paramcount llama --batch 8 --kv-cache 32k    the bytes of a KV cache too
+  paramcount llama --batch 8 --kv-cache 32768  the bytes of a KV cache too
   paramcount verify mobilenet_v2               build it in JAX and compare
   paramcount measure mobilenet_v2 --batch 1,8  time it on this machine
 """

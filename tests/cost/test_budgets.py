@@ -21,7 +21,8 @@ def test_the_largest_leaves_are_named():
     with pytest.raises(pc.CheckError) as failed:
         pc.check(NETWORK, params={"at_most": 100})
     assert (
-        str(failed.value) == "Net: params 178 is over the budget of 100 by 78 (+78.0%)\n  largest: dense0 144, dense1 34"
+        str(failed.value)
+        == "Net: params 178 is over the budget of 100 by 78 (+78.0%)\n  largest: dense0 144, dense1 34"
     )
 
 
