@@ -6,9 +6,8 @@ import gc
 import sys
 from typing import Any
 
-from paramcount.cli.options import Parser, at_least_one, check_format, load_spec
+from paramcount.cli.options import TREE, WRITING, Parser, at_least_one, check_format, load_spec, show, shown
 from paramcount.errors import CheckError
-from paramcount.render.shown import rendered
 
 USAGE = """\
 paramcount SPEC[:VARIANT] [options]
@@ -22,8 +21,9 @@ examples:
   paramcount mobilenet_v2                      a shipped spec
   paramcount mobilenet_v2:x0.5 --depth 2       a variant, with its groups open
   paramcount ./my.yaml --set width=0.75        a file, with another value of a variable
-  paramcount resnet --columns layer,params,flops --sort flops
-  paramcount resnet --format json              everything, as raw integers
+  paramcount resnet --flat --top 10 --sort macs  the ten heaviest layers
+  paramcount resnet --columns layer,params,flops --format markdown
+  paramcount resnet -o resnet.csv -o resnet.json  files too: .txt .json .csv .md .tex .html
   paramcount resnet --train --optimizer adam   what a training step costs
   paramcount llama --batch 8 --kv-cache 32768  the bytes of a KV cache too
   paramcount verify mobilenet_v2               build it in JAX and compare
@@ -47,13 +47,13 @@ def run(arguments: list[str]) -> int:
 def report(network: Any, options: Any) -> int:
     from paramcount.cost.count import count
 
-    check_format(options, "depth", "columns", "sort")
+    check_format(options)
     found = inference = count(network, batch=options.batch, dtype=options.dtype)
     asked = (options.train, options.freeze, options.remat, options.optimizer, options.kv_cache)
     if any(asked) or options.attention != "dense":
         found = count(network, **{name: getattr(options, name) for name in SETTINGS})
     status, failure = expected(network, inference)  # the figures that a spec expects are those of inference
-    print(rendered(found.sheet(options.depth, options.columns, options.sort).saying(status), options.format))
+    show(shown(found, options).saying(status), options)
     return ended(failure)
 
 
@@ -93,6 +93,6 @@ def parser() -> Parser:
     add("--dtype", metavar="TYPE", default="float32", help="the type of the parameters (default float32)")
     add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of a KV cache of this many tokens")
     add("--attention", choices=ATTENTION, default="dense", help="exact counts only pairs that are not masked")
-    parser.shared("--depth", "--columns", "--sort", "--format")
+    parser.shared(*TREE, *WRITING)
     add("--version", action="version", version=f"paramcount {__version__}")
     return parser

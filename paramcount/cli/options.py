@@ -8,12 +8,13 @@ import sys
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from paramcount.errors import ArgumentError, quote
-from paramcount.render.sheet import FORMATS
-from paramcount.render.terminal import warn
+from paramcount.errors import ArgumentError, printable, quote
+from paramcount.render.terminal import complain, warn
+from paramcount.render.writing import FORMATS, format_of, rendered, write
 
 if TYPE_CHECKING:
     from paramcount.language.language import SpecSyntax
+    from paramcount.render.sheet import Sheet
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,7 +27,7 @@ class Parser(argparse.ArgumentParser):
     def shared(self, *names: str, **changes: Any) -> None:
         """Add options that several commands have, with the settings that differ here."""
         for name in names:
-            self.add_argument(name, **SHARED[name] | changes)
+            self.add_argument(*SHORT.get(name, ()), name, **SHARED[name] | changes)
 
     def optimizer(self, default: str | None = None) -> None:
         """Add `--optimizer`, which is None if it is not given, unless it has a default."""
@@ -88,6 +89,15 @@ class Parser(argparse.ArgumentParser):
         if meant is not None:
             return ArgumentError(f"unknown option {quote(word)}", hint=f"write `{meant}`")
         return suggest.unknown("option", word, known, self.help_hint)
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """A value as the option takes it; an error of ours keeps its hint, which argparse would lose."""
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError as error:
+            if isinstance(error.__context__, ArgumentError):
+                raise error.__context__ from None
+            raise
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
@@ -169,6 +179,12 @@ def names(text: str) -> list[str]:
     return text.split(",")
 
 
+def output(text: str) -> str:
+    """A file whose ending says in which format it is written."""
+    format_of(text)
+    return text
+
+
 LONGEST = 30  # digits of a number that can be of use
 REPEATABLE: dict[str, Any] = {"action": "append", "default": []}
 SHARED: dict[str, dict[str, Any]] = {
@@ -180,12 +196,44 @@ SHARED: dict[str, dict[str, Any]] = {
     "--depth": {"metavar": "N", "type": levels, "help": "open N levels of groups, or `all` (default 1)"},
     "--columns": {"metavar": "A,B", "type": names, "help": "show these columns instead of the usual ones"},
     "--sort": {"metavar": "COLUMN", "help": "sort the rows by a column, numbers from the largest"},
-    "--format": {
-        "choices": FORMATS,
-        "default": "table",
-        "help": f"the output format: {listed(FORMATS)} (default table)",
+    "--flat": {
+        "action": "store_true",
+        "default": None,
+        "help": "show layers alone, of all levels, with their paths",
     },
+    "--top": {"metavar": "N", "type": at_least_one, "help": "show the first N rows alone"},
+    "--format": {
+        "metavar": "FORMAT",
+        "choices": tuple(FORMATS),
+        "default": "table",
+        "help": f"what is printed: {listed(list(FORMATS))} (default table)",
+    },
+    "--output": {
+        "metavar": "FILE",
+        "type": output,
+        "help": f"also write a file, in the format of its ending: {listed(list(FORMATS.values()))}; repeatable",
+        **REPEATABLE,
+    },
+    "--exact": {"action": "store_true", "help": "write all digits of every figure"},
 }
+SHORT = {"--output": ("-o",)}
+TREE = ("--depth", "--flat", "--columns", "--sort", "--top")  # of rows that are a tree
+WRITING = ("--format", "--output", "--exact")  # of every command that has a result
+
+
+def show(sheet: Sheet, options: argparse.Namespace, paths: Sequence[str] | None = None) -> None:
+    """Print a sheet in the format that was chosen, and write it to the files that were named, or to some of them."""
+    if options.exact:
+        sheet = sheet.with_all_digits()
+    print(rendered(sheet, options.format), flush=True)
+    save(sheet, options.output if paths is None else paths)
+
+
+def save(sheet: Sheet, paths: Sequence[str]) -> None:
+    """Write a sheet to files, each in the format of its ending, and say so."""
+    for path in paths:
+        write(path, sheet)
+        complain(f"wrote {printable(path)}")
 
 
 def load_plugins(options: argparse.Namespace) -> None:
@@ -242,9 +290,16 @@ def piped() -> str:
     return read_stream(sys.stdin.buffer, "<stdin>")
 
 
-def check_format(options: argparse.Namespace, *of_table: str) -> None:
-    """Raises ArgumentError for an option of the table if another format is chosen."""
-    unused = [name for name in of_table if getattr(options, name) is not None]
-    if options.format != "table" and unused:
-        message = f"`--{unused[0]}` is for the table, not for {options.format}"
-        raise ArgumentError(message, hint=f"{options.format} holds all rows and figures, in the order of the network")
+def check_format(options: argparse.Namespace) -> None:
+    """Raises ArgumentError for an option that chooses rows or columns if JSON is printed, which holds all of them."""
+    unused = [name for name in TREE if getattr(options, name.removeprefix("--")) is not None]
+    if options.format == "json" and unused:
+        hint = "json holds all rows and figures, in the order of the network"
+        raise ArgumentError(f"`{unused[0]}` is for the other formats, not for json", hint=hint)
+    if options.flat and options.depth is not None:
+        raise ArgumentError("`--flat` shows layers of every level, so it takes no `--depth`", hint="leave one out")
+
+
+def shown(found: Any, options: argparse.Namespace) -> Sheet:
+    """The sheet of what was counted, with the rows and columns that were chosen."""
+    return found.sheet(options.depth, options.columns, options.sort, bool(options.flat), options.top)

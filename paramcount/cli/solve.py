@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from argparse import SUPPRESS
 
-from paramcount.cli.options import Parser, settings, spec_of
+from paramcount.cli.options import WRITING, Parser, settings, show, spec_of
 from paramcount.cli.values import number, scalar
 from paramcount.cost.figures import Figures
 from paramcount.errors import ArgumentError, quote
 from paramcount.numbers.amounts import amount
-from paramcount.render.shown import rendered
 
 EXAMPLES = """\
 examples:
@@ -31,7 +30,7 @@ def run(arguments: list[str]) -> int:
     bounds = {name: number(given[name]) for name in ("low", "high", "step") if name in given}
     fixed = {name: scalar(values) for name, values in settings(options.set).items()}
     found = solve(spec_of(options), options.name, budget, options.variant, **bounds, vars=fixed)
-    print(rendered(found.sheet(), options.format))
+    show(found.sheet(), options)
     return 0
 
 
@@ -51,7 +50,7 @@ def parser() -> Parser:
     add("--low", metavar="X", help="the smallest value to try (default: one step)")
     add("--high", metavar="X", help="the largest value to try (default: up to the budget)")
     add("--step", metavar="X", help="the step between values (default 1, or 0.01 if the variable is a fraction)")
-    parser.shared("--plugin", "--format")
+    parser.shared("--plugin", *WRITING)
     help = "the most MACs: 300M, 5e9; likewise --max-params, --max-bytes 14MiB, and any other figure"
     for name in Figures._fields:
         words = [name.replace("_", "-"), *(["bytes"] if name == "param_bytes" else [])]

@@ -194,6 +194,7 @@ class RowFields(NamedTuple):
     depth: int
     figures: Figures
     setting: str = ""  # the arguments in brief: `3×3/2`
+    input_shapes: tuple[Shape, ...] | None = None
     output_shape: Shape | None = None
     repeat: int = 1
     note: str = ""

@@ -32,6 +32,20 @@ def outline(rows: Sequence[Row], depth: int = 1, order: Callable[[Row], Any] | N
     return lines
 
 
+def flattened(rows: Sequence[Row], order: Callable[[Row], Any] | None = None) -> list[tuple[str, Row]]:
+    """The leaves at every level, each with its path, in the order of the network or in another."""
+    leaves: list[Row] = []
+
+    def gather(branches: list[Branch]) -> None:
+        for branch in branches:
+            if branch.row.leaf:
+                leaves.append(branch.row)
+            gather(branch.below)
+
+    gather(merged(nested(rows)))
+    return [(row.path, row) for row in (leaves if order is None else sorted(leaves, key=order))]
+
+
 def nested(rows: Sequence[Row]) -> list[Branch]:
     """Rows in pre-order as a tree."""
     outermost: list[Branch] = []

@@ -6,7 +6,7 @@ from typing import Any
 
 from paramcount.errors import printable, visible
 from paramcount.numbers.units import binary, decimal, grouped
-from paramcount.render.sheet import Heading, Sheet
+from paramcount.render.sheet import PEOPLE, Heading, Sheet
 
 
 def render(sheet: Sheet) -> str:
@@ -20,8 +20,9 @@ def render(sheet: Sheet) -> str:
         exact = heading.write in (decimal, binary) and type(value) is int
         return grouped(value) if exact else heading.text(value)
 
+    sheet = sheet.for_reader(PEOPLE)
     values = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.headings)
-    shown = [(heading, each) for heading, each in zip(sheet.headings, values, strict=True) if not heading.colour]
+    shown = zip(sheet.headings, values, strict=True)
     columns = [(heading.title, [cell(heading, value) for value in each]) for heading, each in shown]
     below = " ".join(sheet.below)
     totals = [line("th", [label.strip(), "–" if n is None else grouped(n)]) for label, n, _ in sheet.totals]

@@ -18,6 +18,7 @@ from paramcount.layers.fields import Number, Text
 from paramcount.numbers.arithmetic import LIMIT
 from paramcount.numbers.column import Column, compared
 from paramcount.render.sheet import SCHEMA, Sheet
+from paramcount.render.shown import Shown
 from paramcount.sweeps.result import no_column
 from paramcount.sweeps.space import Space
 from paramcount.sweeps.sweep import space_of, sweep_parts
@@ -28,12 +29,8 @@ DOUBLINGS = 40
 LIMITS = Number(-LIMIT, LIMIT, none=True)  # of the values that are tried
 
 
-class Solution(NamedTuple):
-    """The largest `value` within the budget, and its report.
-
-    `following` is the next value that gives a valid network, which is over the budget, and `beyond` its figures; None
-    if there is none up to `high`. `gaps` are smaller values that are over the budget. `at_most` is the budget.
-    """
+class SolutionFields(NamedTuple):
+    """The fields of a Solution, apart because a NamedTuple cannot have other bases."""
 
     variable: str
     value: Any
@@ -43,12 +40,22 @@ class Solution(NamedTuple):
     gaps: list[Any]
     at_most: Mapping[str, int] = {}
 
+
+class Solution(SolutionFields, Shown):
+    """The largest `value` within the budget, and its report. `str()` is the report's table.
+
+    `following` is the next value that gives a valid network, which is over the budget, and `beyond` its figures; None
+    if there is none up to `high`. `gaps` are smaller values that are over the budget. `at_most` is the budget.
+    """
+
+    __slots__ = ()
+
     @property
     def monotone(self) -> bool:
         return not self.gaps
 
-    def sheet(self) -> Sheet:
-        """The report's sheet, with each budget below it."""
+    def sheet(self, **settings: Any) -> Sheet:
+        """The report's sheet, with each budget below it; `settings` are those of `Report.sheet`."""
         lines = []
         for name, most in self.at_most.items():
             line = f"{self.variable} = {self.value}: {name} {getattr(self.report, name):,} of at most {most:,}"
@@ -56,7 +63,7 @@ class Solution(NamedTuple):
         if not self.monotone:
             shown = ", ".join(map(str, self.gaps[:5])) + (", ..." if len(self.gaps) > 5 else "")
             lines.append(f"not monotone: smaller values are over the budget: {shown}")
-        sheet = self.report.sheet()
+        sheet = self.report.sheet(**settings)
         return sheet._replace(below=(*sheet.below, "", *lines), data=self.to_dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.render.html import render as html
 from paramcount.render.json import render as to_json
-from paramcount.render.shown import rendered
 from paramcount.render.table import render
+from paramcount.render.writing import rendered
 
 
 class Tensors(Counted):
