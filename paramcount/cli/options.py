@@ -23,6 +23,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, rule: str = "one spec at a time", **texts: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **texts)
         self.rule = rule
+        self.limited: Sequence[str] = ()  # the figures that `--max-FIGURE` and `--min-FIGURE` limit
 
     def shared(self, *names: str, **changes: Any) -> None:
         """Add options that several commands have, with the settings that differ here."""
@@ -35,6 +36,12 @@ class Parser(argparse.ArgumentParser):
 
         help = f"the optimizer of the training: {listed(list(OPTIMIZERS))} (default sgd)"
         self.add_argument("--optimizer", metavar="NAME", choices=tuple(OPTIMIZERS), default=default, help=help)
+
+    def limits(self, figures: Sequence[str]) -> None:
+        """Let figures be limited by `--max-FIGURE` and `--min-FIGURE`, of which the help shows one."""
+        self.limited = figures
+        help = "the most parameters: 3.5M, 8B; likewise --max-macs 300M, --max-bytes 14MiB, --min-params, and so on"
+        self.add_argument("--max-params", metavar="N", help=f"{help}; beyond, the exit code is 1")
 
     @property
     def help_hint(self) -> str:
@@ -55,6 +62,10 @@ class Parser(argparse.ArgumentParser):
                 seen.add(action)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        if self.limited and any(word.startswith(("--max-", "--min-")) for word in arguments):
+            from paramcount.cli.limits import add_limits
+
+            add_limits(self, self.limited, arguments)
         try:
             options, left = self.parse_known_intermixed_args(arguments)
         except ArgumentError:  # where an argument is missing, an option that does not exist may stand in its place
@@ -72,7 +83,8 @@ class Parser(argparse.ArgumentParser):
         from paramcount.cli import guesses
         from paramcount.errors import suggest
 
-        spec, known = getattr(options, "spec", ""), list(self._option_string_actions)
+        spec, known = getattr(options, "spec", ""), [*self._option_string_actions]
+        known += [f"--{end}-{figure.replace('_', '-')}" for figure in self.limited for end in ("max", "min")]
         before = "--set " if "--set" in known else ""
         word, equals, value = words[0].partition("=")
         if not word.startswith("-"):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from paramcount.cost.counted import Counted
 from paramcount.cost.figures import FIGURES, Row
 from paramcount.errors import ArgumentError, CheckError, quote
-from paramcount.language.expect import BOUNDS, Limit
+from paramcount.language.expect import BOUNDS, Limit, refuse_crossed
 from paramcount.layers.fields import Number
 from paramcount.numbers.amounts import amount
 from paramcount.numbers.arithmetic import native
@@ -42,7 +42,10 @@ class Violation(NamedTuple):
         if difference < 0:
             return [message]
         unit = FIGURES[figure].unit
-        return [message, "  largest: " + ", ".join(f"{row.path} {unit(row.get(figure) or 0)}" for row in self.rows)]
+        return [
+            message,
+            "  largest: " + ", ".join(f"{short(row.path)} {unit(row.get(figure) or 0)}" for row in self.rows),
+        ]
 
 
 def violations(counted: Counted, limits: Iterable[Limit]) -> list[Violation]:
@@ -60,6 +63,17 @@ def largest(counted: Counted, limit: Limit) -> list[Row]:
     exact = limit.bound == "equal"
     rows = [row for row in counted.rows if (row.depth == 1 if exact else row.leaf and row.get(limit.figure))]
     return sorted(rows, key=lambda row: -(row.get(limit.figure) or 0))[: BIGGEST if exact else LARGEST]
+
+
+def short(path: str) -> str:
+    """The path of a leaf, without its own name where the layer around it is of the same kind.
+
+    >>> short("residual0.conv1.conv0"), short("conv0.batch_norm0")
+    ('residual0.conv1', 'conv0.batch_norm0')
+    """
+    around, _, name = path.rpartition(".")
+    kinds = [each.rpartition(".")[2].rstrip("0123456789") for each in (around, name)]
+    return around if kinds[0] == kinds[1] else path
 
 
 def relative(difference: int, amount: int) -> str:
@@ -90,12 +104,13 @@ def limits_of(given: Mapping[str, Any]) -> list[Limit]:
     >>> [limit[:3] for limit in limits_of({"params": 7850, "macs": {"at_most": "300M"}})]
     [('params', 'equal', 7850), ('macs', 'at_most', 300000000)]
     """
-    found = []
+    found: list[Limit] = []
     for figure, value in given.items():
         if figure not in FIGURES:
             from paramcount.errors.suggest import unknown
 
             raise unknown("figure", figure, FIGURES)
+        own: list[Limit] = []
         for bound, each in value.items() if isinstance(value, Mapping) else [("equal", value)]:
             if isinstance(value, Mapping) and bound not in BOUNDS:
                 from paramcount.errors.suggest import one_of
@@ -105,7 +120,9 @@ def limits_of(given: Mapping[str, Any]) -> list[Limit]:
             whole = amount_of(figure, each, bound == "at_least")
             if bound == "equal" and not isinstance(each, str) and whole != each:
                 raise ArgumentError(f"{figure} must be a whole number, not {quote(each)}", argument=figure)
-            found.append(Limit(figure, bound, whole, each if isinstance(each, str) else grouped(whole)))
+            own.append(Limit(figure, bound, whole, each if isinstance(each, str) else grouped(whole)))
+        refuse_crossed(own)
+        found += own
     return found
 
 

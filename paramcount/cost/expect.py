@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from paramcount.cost.count import count
 from paramcount.cost.counted import Counted
 from paramcount.cost.report import Report
 from paramcount.errors import quote
+
+if TYPE_CHECKING:
+    from paramcount.language.expect import Limit
 
 
 def check(network: Any, /, **limits: Any) -> Counted:
@@ -36,24 +40,25 @@ def check(network: Any, /, **limits: Any) -> Counted:
     return counted
 
 
-def expectation(network: Any) -> Any:
+def expectation(network: Any) -> Sequence[Limit]:
     """The limits of a network's spec; none if it has none, or if a variable was set by hand."""
     return () if getattr(network, "overridden", False) else getattr(network, "expect", ())
 
 
-def compare(network: Any, report: Report) -> str:
-    """The outcome of comparing a report with `expect`, in one line; raises CheckError if a figure differs.
+def as_expected(network: Any, report: Report) -> Report:
+    """The report, or another that is of one example with parameters in float32, as what a spec expects is."""
+    return report if report.batch == 1 and report.dtype == "float32" else count(network)
 
-    What is expected is the cost of one example, with parameters in float32.
-    """
+
+def compare(network: Any, report: Report) -> str:
+    """The outcome of comparing a report with `expect`, in one line; raises CheckError if a figure differs."""
     if getattr(network, "overridden", False):
         return "expect: not checked (vars overridden)"
     limits = expectation(network)
     if not limits:
         what = f"variant {quote(report.variant)} has no figures" if report.variant else "the spec has no figures"
         return f"expect: not checked ({what})"
-    if report.batch != 1 or report.dtype != "float32":
-        report = count(network)
+    report = as_expected(network, report)
     if not all(limit.holds(getattr(report, limit.figure)) for limit in limits):
         from paramcount.cost.budgets import error_of, violations
 

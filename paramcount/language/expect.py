@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -77,11 +77,20 @@ def read_limits(figure: str, node: Node, context: Context) -> list[Limit]:
     if not node.entries:
         raise wrong(node, f"{figure} has no limit", f"e.g. `{figure}: {{at_most: 3M}}`")
     limits = [read_limit(figure, key.text, value, context) for key, value in node.entries]
+    try:
+        refuse_crossed(limits)
+    except ArgumentError as error:
+        error.position = node.position
+        raise
+    return limits
+
+
+def refuse_crossed(limits: Iterable[Limit]) -> None:
+    """Raise ArgumentError where a figure must be at least more than it may be at most."""
     found = {limit.bound: limit for limit in limits}
     if len(found) == 2 and found["at_least"].amount > found["at_most"].amount:
-        least, most = found["at_least"].written, found["at_most"].written
-        raise wrong(node, f"{figure} cannot be at least {least} and at most {most}", "the smaller amount is `at_least`")
-    return limits
+        (figure, _, _, least, _), most = found["at_least"], found["at_most"].written
+        raise ArgumentError(f"{figure} cannot be at least {least} and at most {most}", hint="the least is the smaller")
 
 
 def no_limit(figure: str, key: Scalar) -> SpecError:

@@ -218,9 +218,14 @@ def shipped_networks() -> Iterator[tuple[str, Loaded]]:
     for name in shipped_specs():
         file, _ = locate(name)
         syntax = fresh_syntax(read_source(file), shown_path(file))
-        base = [] if {} in syntax.variants.values() else [None]
-        for variant in (*base, *syntax.variants):
+        for variant in every_variant(syntax):
             yield name, Loaded(syntax, variant, {})
+
+
+def every_variant(syntax: SpecSyntax) -> list[str | None]:
+    """The names of a spec's variants, after None for the base if that is none of them."""
+    same = any(not settings and name not in syntax.expect for name, settings in syntax.variants.items())
+    return [*([] if same else [None]), *syntax.variants]
 
 
 def shown_path(file: str) -> str:
