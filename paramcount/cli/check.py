@@ -29,7 +29,6 @@ examples:
   paramcount check my.yaml --max-bytes 4MiB --dtype int8
 """
 LINES = ("text", "github")  # formats of this command alone
-KEY = r"""(?:layers|inputs?)["']? *:"""
 
 
 def run(arguments: list[str]) -> int:
@@ -59,6 +58,7 @@ def check(options: Namespace, limits: Sequence[Limit]) -> Problems:
     from paramcount.language.yaml.source import read_source
 
     found: list[Problem] = []
+    told: set[str] = set()  # warnings, which variants may have in common
     networks = passed_over = 0
     for spec in options.specs:
         file = spec
@@ -73,7 +73,9 @@ def check(options: Namespace, limits: Sequence[Limit]) -> Problems:
                 networks += 1
                 found += problems
                 for warning in warnings:
-                    warn(warning)
+                    if warning not in told:
+                        warn(warning)
+                        told.add(warning)
         except ParamcountError as error:
             found += errors_of(spec, file, error)
         except RecursionError:
@@ -83,16 +85,28 @@ def check(options: Namespace, limits: Sequence[Limit]) -> Problems:
 
 
 def is_spec(path: str) -> bool:
-    """Whether a file has `layers`, `input` or `inputs` among its outermost keys, whatever else is wrong with it."""
-    from paramcount.language.yaml.source import read_bytes
+    """Whether a file is meant as a spec, by its outermost keys, whatever is wrong with it.
 
-    start = read_bytes(path).decode(errors="replace").removeprefix("\ufeff")
-    first = re.search(r"(?m)^( *)(?![ #]|---|%|$)(.?)", start)
+    They are `layers` or `input` or `inputs`, one of them as it is written or both misspelled. An action of GitHub has
+    `inputs` too, beside `runs`.
+    """
+    from paramcount.errors.suggest import nearest
+    from paramcount.language.yaml.source import UTF16, read_bytes
+
+    data = read_bytes(path)
+    keys = outermost_keys(data.decode("utf-16" if data.startswith(UTF16) else "utf-8-sig", "replace"))
+    if "layers" in keys or ({"input", "inputs"} & keys and "runs" not in keys):
+        return True
+    return bool(nearest("layers", keys) and (nearest("input", keys) or nearest("inputs", keys)))
+
+
+def outermost_keys(text: str) -> set[str]:
+    """The outermost keys of YAML that may be broken: those as far left as the first, or farther; in braces all keys."""
+    first = re.search(r"(?m)^([ \t]*)(?![ \t#%\r]|---|$)(.)", text)
     if first is None:
-        return False
-    if first[2] == "{":  # a mapping in braces, whose keys may stand anywhere
-        return re.search(r"""[{,\s]["']?""" + KEY, start) is not None
-    return re.search(rf"""(?m)^{first[1]}["']?""" + KEY, start) is not None
+        return set()
+    before = r"[{,\s]" if first[2] == "{" else f"^(?:{first[1]})?"
+    return set(re.findall(rf"""(?m){before}["']?(\w+)["']?[ \t]*:""", text))
 
 
 def text(found: Problems) -> Iterator[str]:

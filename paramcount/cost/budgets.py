@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from paramcount.cost.counted import Counted
 from paramcount.cost.figures import FIGURES, Row
-from paramcount.errors import ArgumentError, CheckError, quote
+from paramcount.errors import ArgumentError, CheckError, printable, quote
 from paramcount.language.expect import BOUNDS, Limit, refuse_crossed
 from paramcount.layers.fields import Number
 from paramcount.numbers.amounts import amount
@@ -42,10 +42,8 @@ class Violation(NamedTuple):
         if difference < 0:
             return [message]
         unit = FIGURES[figure].unit
-        return [
-            message,
-            "  largest: " + ", ".join(f"{short(row.path)} {unit(row.get(figure) or 0)}" for row in self.rows),
-        ]
+        named = ", ".join(f"{printable(short(row.path))} {unit(row.get(figure) or 0)}" for row in self.rows)
+        return [message, f"  largest: {named}"]
 
 
 def violations(counted: Counted, limits: Iterable[Limit]) -> list[Violation]:

@@ -56,7 +56,7 @@ HEADINGS = (
 
 @dataclass(frozen=True)
 class Problems(Shown):
-    """All problems of some specs, of which there are `specs`, and with their variants `networks`; `str()` is a table."""
+    """All problems of some specs: of how many `specs`, and of how many `networks`, with their variants."""
 
     found: Sequence[Problem]
     specs: int
@@ -108,7 +108,7 @@ def problems_of(
             errors = errors_of(name, syntax.file.path, error)
             new = [problem for problem in errors if problem.message not in known]
             known.update(problem.message for problem in new)
-            yield [in_variant(problem, each) for problem in new], ()
+            yield [problem if each == variant else in_variant(problem, each) for problem in new], ()
         else:
             yield [broken(name, syntax.file.path, report.title, violation) for violation in found], network.warnings
 
@@ -125,9 +125,9 @@ def errors_of(spec: str, file: str, error: ParamcountError) -> list[Problem]:
     return found
 
 
-def in_variant(problem: Problem, variant: str | None) -> Problem:
+def in_variant(problem: Problem, variant: str) -> Problem:
     """The problem, with the variant that has it first."""
-    return problem if variant is None else problem._replace(message=f"{problem.message}\nin variant {quote(variant)}")
+    return problem._replace(message=f"{problem.message}\nin variant {quote(variant)}")
 
 
 def broken(spec: str, file: str, title: str, violation: Violation) -> Problem:
