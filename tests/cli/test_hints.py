@@ -11,7 +11,19 @@ from paramcount.cli.main import main
 
 WRONG = [  # what a user may type
     *("list", "ls", "help", "version", "models", "summary lenet", "count lenet", "params lenet", "benchmark lenet"),
-    *("-V", "--version-number", "--list", "lenet --check", "lenet --benchmark", "mesure lenet", "zo", "llama3:8b"),
+    *(
+        "-V",
+        "--version-number",
+        "--list",
+        "lenet --check",
+        "lenet --validate",
+        "validate lenet",
+        "budget lenet",
+        "lenet --benchmark",
+        "mesure lenet",
+        "zo",
+        "llama3:8b",
+    ),
     *("llama:8b", "lenett", "lenet --json", "lenet -f json", "lenet --csv", "lenet -o out.txt", "lenet --output x"),
     *("lenet --params", "lenet --flops", "lenet --macs", "lenet --summary", "lenet --all", "lenet --verbose"),
     *("lenet --batch-size 8", "lenet --batch_size=8", "lenet --fp16", "lenet --bf16", "lenet --precision half"),
@@ -22,6 +34,7 @@ WRONG = [  # what a user may type
     *("sweep mobilenet_v2", "sweep mobilenet_v2 widht=1,2", "sweep mobilenet_v2 width=1,2 --csv rows.csv"),
     *("sweep mobilenet_v2 width=1,2 -o rows.csv", "sweep mobilenet_v2 width=1,2 --limit 1"),
     *("solve mobilenet_v2 width --params 3M", "solve mobilenet_v2 width", "lenet -n 5", "lenet --no-color"),
+    *("lenet --validate", "validate lenet", "budget lenet", "verify lenet --max-macs 1M"),
     *("trace jax.numpy:matmull", "train lenet --data x --learning-rate 0.1"),
 ]
 
@@ -86,10 +99,10 @@ def test_a_hint_names_something_that_works(line, capsys, tmp_path, monkeypatch):
         ("mobilenet_v2 --image-size 96", "mobilenet_v2 --set resolution=96"),
         ("sweep mobilenet_v2 --width 0.5,1", "sweep mobilenet_v2 width=0.5,1"),
         ("sweep mobilenet_v2 --width=0.5,1", "sweep mobilenet_v2 width=0.5,1"),
-        ("sweep mobilenet_v2 width=1,2 --max-params 5M", "sweep mobilenet_v2 width=1,2 --where 'params < 5e6'"),
+        ("sweep mobilenet_v2 width=1,2 --max-params 5M", "sweep mobilenet_v2 width=1,2 --where 'params < 5M'"),
         ("sweep llama:tiny T", "sweep llama:tiny T=1,2"),
         ("solve mobilenet_v2 width=0.5 --max-params 3M", "solve mobilenet_v2 width --max-params 3M"),
-        ("lenet --max-params 3M", "solve --help"),
+        ("verify lenet --max-params 3M", "check lenet --max-params 3M"),
     ],
 )
 def test_a_variable_in_the_wrong_place(line, meant, capsys):
@@ -145,8 +158,7 @@ def test_every_guess_is_an_option_of_some_command(capsys):
 
 def test_an_unknown_command(capsys):
     assert main(["compare", "a", "b"]) == 2
-    commands = "verify, measure, trace, train, zoo, sweep, solve"
-    hint = f"hint: the commands are {commands}; `paramcount zoo` shows the shipped specs"
+    hint = f"hint: the commands are {', '.join(COMMANDS)}; `paramcount zoo` shows the shipped specs"
     assert capsys.readouterr().err == f"error: there is no command or spec `compare`\n{hint}\n"
 
 
