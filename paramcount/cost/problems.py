@@ -108,7 +108,7 @@ def problems_of(
             errors = errors_of(name, syntax.file.path, error)
             new = [problem for problem in errors if problem.message not in known]
             known.update(problem.message for problem in new)
-            yield [problem if each == variant else in_variant(problem, each) for problem in new], ()
+            yield [problem if each in (None, variant) else in_variant(problem, each) for problem in new], ()
         else:
             yield [broken(name, syntax.file.path, report.title, violation) for violation in found], network.warnings
 

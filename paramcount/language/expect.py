@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from paramcount.errors import ArgumentError, Position, SpecError, quote
@@ -35,12 +35,12 @@ class Limit(NamedTuple):
         return counted <= self.amount if self.bound == "at_most" else counted >= self.amount
 
 
-@dataclass(eq=False, repr=False)
 class Expectation:
     """What a network of a spec must count to, and the model that it stands for."""
 
-    limits: list[Limit] = field(default_factory=list)
-    reference: str | None = None
+    def __init__(self) -> None:
+        self.limits: list[Limit] = []
+        self.reference: str | None = None
 
 
 def read_expect(node: Node, variants: Collection[str], context: Context) -> dict[str | None, Expectation]:
