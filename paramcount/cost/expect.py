@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paramcount.language.expect import Limit
 
 
-def check(network: Any, /, **limits: Any) -> Counted:
+def check(network: Any, **limits: Any) -> Counted:
     """Count a network, and compare it with its spec's `expect` and with limits: CheckError if a figure differs.
 
     A limit is an exact figure, or a mapping of `at_most` and `at_least`; amounts may be text. `network` may also be a

@@ -218,6 +218,27 @@ def test_a_spec_from_standard_input(capsys, monkeypatch):
     assert code == 1 and out.startswith("<stdin>:4:18: ")
 
 
+def test_a_place_in_a_shipped_block_is_told_beside_the_place_of_its_use(capsys, specs):
+    text = "input: {sequence: [4, 10]}\nlayers:\n  - attention: {heads: 3}\n"
+    (specs / "net.yaml").write_text(text)
+    _, (problem,) = problems(capsys, "net.yaml")
+    assert (problem["line"], problem["column"]) == (3, 5)
+    _, out, _ = check(capsys, "net.yaml")
+    assert re.match(r"blocks/attention\.yaml:\d+:\d+: ", out) and "used at net.yaml:3:5" in out
+    _, out, _ = check(capsys, "net.yaml", "--format", "github")
+    assert out.startswith("::error file=net.yaml,line=3,col=5,title=paramcount error::blocks/attention.yaml:")
+
+
+def test_plugins_are_loaded(capsys):
+    code, _, err = check(capsys, "fine.yaml", "--plugin", "no_such_file.py")
+    assert code == 2 and "there is no file `no_such_file.py`" in err
+
+
+def test_names_that_a_terminal_cannot_have_are_escaped(capsys):
+    _, out, _ = check(capsys, "a\x1b[31m\n.yaml")
+    assert out.startswith("a\\x1b[31m\\n.yaml: there is no spec `a\\x1b[31m\\n.yaml`: no such file\n")
+
+
 def test_warnings_are_told_once(capsys, specs):
     text = "{input: {features: 5}, vars: {n: 1, m: 1}, variants: {a: {n: 2}}, layers: [dense: n]}"
     (specs / "net.yaml").write_text(text)

@@ -1,5 +1,6 @@
 """Limits on figures, given in Python."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -74,3 +75,12 @@ def test_fractions_hold_for_the_same_figures(value):
 def test_amounts_are_exact_beyond_floats():
     limit = limits_of({"macs": {"at_most": 2**53}})[0]
     assert limit.holds(2**53) and not limit.holds(2**53 + 1)
+
+
+def test_an_unknown_figure_is_an_error_and_not_within_any_limit():
+    report = pc.count(NETWORK)
+    unknown = replace(report, totals=report.totals._replace(params=None))
+    assert pc.check(unknown, macs=160) is unknown
+    with pytest.raises(pc.ArgumentError, match="`params` is not known here") as refused:
+        pc.check(unknown, params={"at_most": "1P"})
+    assert refused.value.exit_code == 2
