@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from paramcount.cli import COMMANDS
 from paramcount.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,8 +42,8 @@ def test_the_page_has_what_it_is_about():
 @pytest.mark.parametrize("step", STEPS)
 def test_steps_of_github(step, files, capsys):
     words = shlex.split(step.partition(" > ")[0])[1:]  # without the file that the shell writes
-    if words[0] not in COMMANDS:
-        pytest.skip(f"there is no command {words[0]} yet")
+    if "markdown" in words:
+        pytest.importorskip("paramcount.render.markdown", reason="the format is not there yet")
     assert main(words) == 0
     out, err = capsys.readouterr()
     assert out and not err
