@@ -25,7 +25,7 @@ def run(arguments: list[str]) -> int:
     if "=" in options.name:
         hint = f"write {quote(options.name.partition('=')[0])}; `--low` and `--high` bound its values"
         raise ArgumentError(f"the variable to solve for takes no value, as in {quote(options.name)}", hint=hint)
-    given = {name: text for name, text in vars(options).items() if text}
+    given = {name: text for name, text in vars(options).items() if text is not None}
     budget = {name: amount(given[f"max_{name}"], name) for name in Figures._fields if f"max_{name}" in given}
     bounds = {name: number(given[name]) for name in ("low", "high", "step") if name in given}
     fixed = {name: scalar(values) for name, values in settings(options.set).items()}

@@ -195,6 +195,7 @@ def test_solve_says_where_it_is_not_monotone(tmp_path, capsys):
     [
         (["width"], "a budget is needed"),
         (["width", "--max-macs", "1X"], "`1X` is not an amount of macs\nhint: write a whole amount, such as 3.5M, 5e9"),
+        (["width", "--max-macs", "1G", "--max-params", ""], "`` is not an amount of params"),
         (["width", "--max-bytes", "14M"], "`14M` is not an amount of param_bytes\nhint: write 14MiB or 14MB"),
         (["widht", "--max-macs", "1M"], "did you mean `width`?"),
         (["width", "--max-macs", "1k"], "macs are at least"),
