@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paramcount.cost.budgets import amount_of
@@ -51,6 +52,10 @@ class Solution(SolutionFields, Shown):
     __slots__ = ()
 
     @property
+    def warnings(self) -> Sequence[str]:  # type: ignore[override]
+        return self.report.warnings
+
+    @property
     def monotone(self) -> bool:
         return not self.gaps
 
@@ -65,6 +70,10 @@ class Solution(SolutionFields, Shown):
             lines.append(f"not monotone: smaller values are over the budget: {shown}")
         sheet = self.report.sheet(**settings)
         return sheet._replace(below=(*sheet.below, "", *lines), data=self.to_dict)
+
+    def folded(self) -> Sheet:
+        """All levels of the tree."""
+        return self.with_warnings(depth=sys.maxsize)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON, with the report under `report`."""
