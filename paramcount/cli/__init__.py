@@ -7,6 +7,7 @@ COMMANDS = {  # each a module of this folder with the functions `run` and `parse
     "new": "write a spec to begin with",
     "compare": "show what changes between networks, row by row",
     "verify": "build a network in JAX, and compare it with its count",
+    "check": "check specs against what they expect, and against budgets",
     "measure": "time a network on this machine",
     "trace": "count a JAX function",
     "train": "train a network on a data set",

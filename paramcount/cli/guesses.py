@@ -45,7 +45,11 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("--html", "--notebook"): ("--format html",),
     ("--txt", "--text", "--table"): ("--format table",),
     tuple(f"--{name}" for name in FIGURES): ("--columns layer,params,macs,flops", "--max-params 3M"),
-    tuple(f"--max-{name}" for name in FIGURES): ("--where 'params < 5e6'", "paramcount solve --help"),
+    tuple(f"--{end}-{name}" for end in ("max", "min") for name in (*FIGURES, "bytes", "param-bytes", "size")): (
+        "--max-params 3M",
+        "--where 'params < 5M'",
+        "paramcount check {spec} --max-params 3M",
+    ),
     ("--col-names", "--shapes", "--show-shapes", "--output-size"): ("--columns layer,output,params,macs",),
     ("--input-size", "--input-shape", "--in-shape", "--show-input"): ("--columns layer,input,output",),
     ("--summary", "--total", "--totals", "--brief", "--short", "--quiet", "-q"): ("--depth 1",),
@@ -71,7 +75,9 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("--list", "-l", "--models", "--specs", "--zoo", "--list-models"): ("paramcount list",),
     ("--info", "--describe", "--variants", "--variables", "--show-vars", "--about"): ("paramcount info {spec}",),
     ("--new", "--init", "--template"): ("paramcount new my.yaml",),
-    ("--verify", "--check", "--validate", "--prove"): ("paramcount verify {spec}",),
+    ("--verify", "--prove"): ("paramcount verify {spec}",),
+    ("--check", "--validate", "--lint"): ("paramcount check {spec}",),
+    ("--budget", "--budgets", "--limits"): ("--max-params 3M", "paramcount check {spec} --max-params 3M"),
     ("--measure", "--benchmark", "--profile", "--time", "--latency"): ("paramcount measure {spec}",),
 }
 SPECS = ("--model", "--model-name", "--arch", "--architecture", "--net", "--network", "--config", "--spec", "-m")
@@ -104,11 +110,13 @@ COMMANDS: dict[tuple[str, ...], str] = {
     ("init", "create", "template", "scaffold", "generate", "starter", "start"): "paramcount new {file}",
     ("diff", "difference", "delta", "versus", "vs", "cmp"): "paramcount compare {specs}",
     ("layers", "layer", "ops", "operators", "blocks", "kind"): "paramcount kinds",
-    ("validate", "test", "prove", "proof"): "paramcount verify {spec}",
+    ("validate", "lint", "assert"): "paramcount check {spec}",
+    ("test", "prove", "proof"): "paramcount verify {spec}",
     ("benchmark", "bench", "profile", "time", "timeit", "run", "latency", "speed"): "paramcount measure {spec}",
     ("fit", "learn"): "paramcount train --help",
     ("grid", "scan", "ablate", "nas"): "paramcount sweep --help",
-    ("budget", "optimize", "optimise", "maximize", "maximise"): "paramcount solve --help",
+    ("budget", "budgets", "limit", "limits"): "paramcount check {spec} --max-params 3M",
+    ("optimize", "optimise", "maximize", "maximise"): "paramcount solve --help",
     ("jax", "jaxpr", "function"): "paramcount trace --help",
 }
 FORMATS = {  # what other formats are called, or which one serves

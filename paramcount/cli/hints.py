@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def left_over(parser: Parser, words: Sequence[str], arguments: Sequence[str], spec: str) -> ArgumentError:
     """The error for words of a command line that its command does not take; `spec` is the one that it names, or ""."""
-    known = list(parser._option_string_actions)
+    known = parser.known
     sweeps = parser.prog.endswith("sweep")
     before = "--set " if "--set" in known else ""
     word, equals, value = words[0].partition("=")
@@ -66,6 +66,8 @@ def option(word: str, value: str, known: Collection[str], spec: str, prog: str) 
     from paramcount.render.writing import FORMATS as ENDINGS
 
     word = word if len(word) == 2 else word.lower().replace("_", "-")
+    if word in known:
+        return f"{word} {as_typed(value)}" if value else word
     for words, names in RENAMED.items():
         name = next((each for each in names if each in known), None)
         if word in words and name is not None:
