@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from paramcount.language.expect import Limit
 
 EXAMPLES = """\
-Each spec is read and counted, and compared with its `expect` and with the budgets. The exit code is 1 if a figure is
-not within its limits, and 2 if a spec cannot be counted.
+Each spec is read and counted, and compared with its `expect` and with the
+budgets. The exit code is 1 if a figure is not within its limits, and 2 if a
+spec cannot be counted.
 
 examples:
   paramcount check specs/*.yaml --variants

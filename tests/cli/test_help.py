@@ -39,7 +39,7 @@ def test_the_help_of_a_command_fits_80_columns(command, capsys, monkeypatch):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_names_options_that_there_are(command, capsys):
-    known = set(import_module(f"paramcount.cli.{command}").parser()._option_string_actions)
+    known = set(import_module(f"paramcount.cli.{command}").parser().known)
     examples = printed(capsys, "help", command).partition("\nexamples:\n")[2]
     for line in examples.splitlines():
         words = line.split("  #")[0].split()
