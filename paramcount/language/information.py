@@ -69,8 +69,8 @@ class Information(Shown):
     def sheet(self) -> Sheet:
         """The variables as a table, below what the spec says."""
         headings = [
-            Heading("variable", "variable"),
-            Heading("base", "base", wide=40, cut=True),
+            Heading("variable", "variable", if_any=True),
+            Heading("base", "base", wide=40, cut=True, if_any=True),
             Heading("variant", self.variant or "variant", wide=40, cut=True, if_any=True),
             Heading("given", "set", wide=40, cut=True, if_any=True),
             Heading("value", "value", as_written, wide=40, cut=True, if_any=True, reader=PEOPLE),
@@ -81,9 +81,7 @@ class Information(Shown):
             for each in self.variables.values()
         ]
         above = Sheet("", (), (), (), self.lines(), self.to_dict)
-        return Sheet(
-            f"{self.spec}  {self.name}", headings if rows else (), rows, (), self.notes(), self.to_dict, above=above
-        )
+        return Sheet(f"{self.spec}  {self.name}", headings, rows, (), self.notes(), self.to_dict, above=above)
 
     def lines(self) -> list[str]:
         """The description, and then the inputs and the variants."""

@@ -1,5 +1,6 @@
 """`paramcount info`: what a spec says of itself."""
 
+import csv
 import io
 import json
 import sys
@@ -11,6 +12,7 @@ from paramcount.cli.main import main
 from paramcount.language.information import info
 from paramcount.language.load import Loaded, syntax_of
 from paramcount.language.yaml.source import FOLDERS, shipped_specs
+from paramcount.render.writing import FORMATS
 
 LLAMA = """\
 llama:3-8b  Llama
@@ -158,6 +160,24 @@ def test_json(capsys):
         "given": None,
         "value": 0.5,
     }
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("command", ["info deit:tiny", "info lenet", "list squeezenet"])
+def test_every_format(command, form, tmp_path, capsys):
+    words = command.split()
+    files = {ending: tmp_path / f"out{ending}" for ending in FORMATS.values()}
+    assert main([*words, "--format", form, "-o", str(files[FORMATS[form]])]) == 0
+    out, err = capsys.readouterr()
+    assert err == f"wrote {files[FORMATS[form]]}\n" and files[FORMATS[form]].read_text("utf-8") == out
+    if form == "csv":
+        rows = list(csv.DictReader(io.StringIO(out)))
+        expected = {"info lenet": [], "list squeezenet": ["squeezenet"]}
+        names = [row.get("variable") or row["name"] for row in rows]
+        assert names == expected.get(command, list(info("deit").variables))
+        assert command != "info deit:tiny" or rows[1]["value"] == "192"
+    elif form != "json":
+        assert {"info deit:tiny": "192", "info lenet": "LeNet-5", "list squeezenet": "1.0 1.1"}[command] in out
 
 
 def test_records_hold_every_value():
