@@ -20,7 +20,7 @@ def left_over(parser: Parser, words: Sequence[str], arguments: Sequence[str], sp
     sweeps = parser.prog.endswith("sweep")
     before = "--set " if "--set" in known else ""
     word, equals, value = words[0].partition("=")
-    following = next(iter(arguments[arguments.index(words[0]) + 1 :]), "")
+    following = next((each for last, each in pairwise(arguments) if last == words[0]), "")
     if not word.startswith("-"):
         return one_too_many(parser, words[0], arguments, spec, before)
     if word == "--set" and sweeps:
