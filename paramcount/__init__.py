@@ -33,7 +33,7 @@ HOMES = {  # the public names by the module that defines them
     "graph.loops": "Repeat",
     "graph.modifiers": "With",
     "graph.network": "Network",
-    "language.information": "info",
+    "language.information": "Information info",
     "language.load": "load loads",
     "layers.layer": "Contraction Item Layer Param Shape Work",
     "numbers.column": "Column",

@@ -51,6 +51,7 @@ from paramcount.graph.items import Residual as Residual
 from paramcount.graph.loops import Repeat as Repeat
 from paramcount.graph.modifiers import With as With
 from paramcount.graph.network import Network as Network
+from paramcount.language.information import Information as Information
 from paramcount.language.information import info as info
 from paramcount.language.load import load as load
 from paramcount.language.load import loads as loads

@@ -66,6 +66,10 @@ class Information(Shown):
     variables: dict[str, Variable]
     variants: dict[str, dict[str, str]]
 
+    @property
+    def title(self) -> str:
+        return f"{self.spec}  {self.name}"
+
     def sheet(self) -> Sheet:
         """The variables as a table, below what the spec says."""
         headings = [
@@ -81,7 +85,7 @@ class Information(Shown):
             for each in self.variables.values()
         ]
         above = Sheet("", (), (), (), self.lines(), self.to_dict)
-        return Sheet(f"{self.spec}  {self.name}", headings, rows, (), self.notes(), self.to_dict, above=above)
+        return Sheet(self.title, headings, rows, (), self.notes(), self.to_dict, above=above)
 
     def lines(self) -> list[str]:
         """The description, and then the inputs and the variants."""
@@ -111,6 +115,7 @@ class Information(Shown):
         return {
             "schema": SCHEMA,
             "command": "info",
+            "title": self.title,
             "spec": self.spec,
             "name": self.name,
             "variant": self.variant,
@@ -122,7 +127,7 @@ class Information(Shown):
                 for name, (shape, written) in self.inputs.items()
             },
             "variants": self.variants,
-            "variables": [
+            "rows": [
                 dict(zip(("variable", "base", "variant", "given", "value"), each, strict=False))
                 for each in self.variables.values()
             ],
