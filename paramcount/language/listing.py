@@ -66,6 +66,7 @@ def sheet(specs: Sequence[Listed]) -> Sheet:
         return {
             "schema": SCHEMA,
             "command": "list",
+            "title": "shipped specs",
             "totals": {"specs": len(specs), "variants": variants},
             "rows": rows,
         }

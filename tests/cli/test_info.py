@@ -153,7 +153,7 @@ def test_json(capsys):
     sizes = {"layout": "image", "shape": [224, 224, 3], "written": ["resolution", "resolution", "3"]}
     assert found["inputs"] == {"input": sizes}
     assert found["variants"]["x1.0"] == {} and found["variants"]["x0.35"] == {"width": "0.35"}
-    assert found["variables"][0] == {
+    assert found["rows"][0] == {
         "variable": "width",
         "base": "1.0",
         "variant": "0.5",
