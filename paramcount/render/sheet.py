@@ -5,7 +5,7 @@ A result makes a Sheet, a format writes one, and neither knows the other; `rende
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from paramcount.numbers.units import binary, decimal, grouped, rounded
@@ -89,8 +89,10 @@ class Sheet(NamedTuple):
         return self._replace(below=(*self.below, *filter(None, lines)))
 
     def for_reader(self, reader: str) -> Sheet:
-        """The same sheet with the columns that are for PEOPLE, or for PROGRAMS."""
+        """The same sheet with the columns that are for PEOPLE, less those with `if_any` that are empty; or PROGRAMS."""
         kept = [index for index, each in enumerate(self.headings) if each.reader in ("", reader)]
+        if reader == PEOPLE:
+            kept = [index for index in kept if not self.headings[index].if_any or self.filled(index)]
         if len(kept) == len(self.headings):
             return self
 
@@ -100,6 +102,11 @@ class Sheet(NamedTuple):
         footer = None if self.footer is None else chosen(self.footer)
         rows = [chosen(row) for row in self.rows]
         return self._replace(headings=chosen(self.headings), rows=rows, footer=footer)
+
+    def filled(self, index: int) -> bool:
+        """Whether a column has any text."""
+        write = self.headings[index].text
+        return any(write(row[index]) for row in self.rows)
 
     def with_all_digits(self) -> Sheet:
         """The same sheet with all digits of counts and bytes in the rows."""
@@ -113,6 +120,12 @@ class Sheet(NamedTuple):
             {heading.name: heading.plain(value) for heading, value in zip(sheet.headings, row, strict=True)}
             for row in sheet.rows
         ]
+
+
+def explained(below: Sequence[str], headings: Iterable[Heading]) -> list[str]:
+    """The lines below a table; the last one goes on with what the columns mean."""
+    meanings = [f"{each.title} = {each.meaning}" for each in headings if each.meaning]
+    return [*below[:-1], "; ".join([*below[-1:], *meanings])] if meanings else list(below)
 
 
 def percent(share: Share) -> str:

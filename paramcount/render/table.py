@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from paramcount.errors import printable, visible
 from paramcount.numbers.units import grouped
 from paramcount.render import terminal
-from paramcount.render.sheet import PEOPLE, Heading, Sheet
+from paramcount.render.sheet import PEOPLE, Heading, Sheet, explained
 
 LONGEST = 120  # characters of a text on a terminal
 SHORTEST = 6  # characters that are left of the texts of a column with `cut`
@@ -31,11 +31,11 @@ def render(sheet: Sheet, *, width: int | None = None, encoding: str | None = Non
         parts.append(render(sheet.above, width=width if cut else None, encoding=encoding, colour=colour))
     parts.append(lay_out(shown, colour))
     parts.append(terminal.written(listed(sheet.totals, units=width >= ROOM), encoding))
-    lines = [visible(line) for line in sheet.below]
+    headings = [each.heading for each in shown]
+    lines = [visible(line) for line in explained(sheet.below, headings)]
     below = [line if width >= WRAPPED else filled(line, width) for line in lines]
-    meanings = [f"{each.heading.title} = {each.heading.meaning}" for each in shown if each.heading.meaning]
-    if meanings:
-        below[-1] = filled("; ".join([lines[-1], *meanings]), width)
+    if any(each.meaning for each in headings):
+        below[-1] = filled(lines[-1], width)
     parts.append(terminal.written("\n".join(below), encoding))
     return "\n\n".join(filter(None, parts))
 
@@ -63,9 +63,8 @@ def fitting(sheet: Sheet, width: int, encoding: str, cut: bool) -> list[Fitted]:
         texts = [printable(heading.text(value), LONGEST if cut else sys.maxsize) for value in values]
         if sheet.levels and heading.indented:
             texts = ["  " * level + text for level, text in zip(sheet.levels, texts, strict=True)]
-        if any(texts) or not heading.if_any:
-            written = [terminal.written(text, encoding) for text in (heading.title, *texts)]
-            columns.append(Fitted(heading, written, values))
+        written = [terminal.written(text, encoding) for text in (heading.title, *texts)]
+        columns.append(Fitted(heading, written, values))
     mark = "~" if encoding == "ascii" else "…"
 
     def excess() -> int:
