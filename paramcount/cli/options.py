@@ -89,6 +89,15 @@ class Parser(argparse.ArgumentParser):
             return ArgumentError(f"unknown option {quote(word)}", hint=f"write `{meant}`")
         return suggest.unknown("option", word, known, self.help_hint)
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """A value as the option takes it; an error of ours keeps its hint, which argparse would lose."""
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError as error:
+            if isinstance(error.__context__, ArgumentError):
+                raise error.__context__ from None
+            raise
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             from paramcount.errors.suggest import unknown

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from paramcount.cost.counted import Counted
 
 
-CYAN = "36"  # of the terminal
-
-
 def times(repeat: int) -> str:
     """How often a row stands there, where that is more than once."""
     return f"×{repeat}" if repeat > 1 else ""
+
+
+def cyan(_: object) -> str:
+    return "36"
 
 
 def yes(leaf: bool) -> str:
@@ -41,7 +42,7 @@ DESCRIBING = {  # the columns that are not figures
     "repeat": Heading("repeat", "×N", times, drop=5, if_any=True),
     "params_share": Heading("params_share", "params %", percent, right=True),
     "share": Heading("share", "share", percent, right=True, drop=4),
-    "bar": Heading("bar", "", bar, drop=1, colour=lambda _: CYAN, reader=PEOPLE),
+    "bar": Heading("bar", "", bar, drop=1, colour=cyan, reader=PEOPLE),
     "note": Heading("note", "note", drop=8, wide=14, cut=True, if_any=True),
     "depth": Heading("depth", "depth", right=True),
     "leaf": Heading("leaf", "leaf", yes),
