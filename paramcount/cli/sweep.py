@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from paramcount.cli.interrupt import Interruptible
-from paramcount.cli.options import Parser, at_least_one, at_least_zero, settings, show, spec_of
+from paramcount.cli.options import Parser, at_least_one, at_least_zero, output_file, settings, show, spec_of
 from paramcount.errors import ArgumentError, printable
 from paramcount.numbers.units import grouped
 from paramcount.render.terminal import complain, progress
@@ -88,8 +88,7 @@ def run(arguments: list[str]) -> int:
 
 def output(text: str) -> str:
     """A file whose ending says what is written to it."""
-    format_of(text, ".parquet", *PLOTS)
-    return text
+    return output_file(text, ".parquet", *PLOTS)
 
 
 def sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
