@@ -55,7 +55,7 @@ def statement(sheet: Sheet) -> str:
     text = ""
     for label, n, _ in sheet.totals:
         gap = "" if not text else ", " if label.startswith(" ") else "; "
-        text += f"{gap}{escaped(label.strip())} {'–' if n is None else grouped(n)}"
+        text += f"{gap}{escaped(label.strip())} = {'–' if n is None else grouped(n)}"
     return text
 
 

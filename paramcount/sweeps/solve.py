@@ -69,6 +69,7 @@ class Solution(SolutionFields, Shown):
         """Everything as plain values, ready for JSON, with the report under `report`."""
         return {
             "schema": SCHEMA,
+            "convention": self.report.convention,
             "variable": self.variable,
             "value": self.value,
             "at_most": dict(self.at_most),
