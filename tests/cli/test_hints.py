@@ -13,7 +13,7 @@ from paramcount.cli.values import whole
 WRONG = [  # what a user may type
     *("list", "ls", "help", "version", "models", "summary lenet", "count lenet", "params lenet", "benchmark lenet"),
     *("-V", "--version-number", "--list", "lenet --check", "lenet --benchmark", "mesure lenet", "zo", "llama3:8b"),
-    *("llama:8b", "lenett", "lenet --json", "lenet -f json", "lenet --csv", "lenet -o out.txt", "lenet --output x"),
+    *("llama:8b", "lenett", "lenet --json", "lenet -f json", "lenet --csv", "lenet -o out.xlsx", "lenet --output x"),
     *("lenet --params", "lenet --flops", "lenet --macs", "lenet --summary", "lenet --all", "lenet --verbose"),
     *("lenet --batch-size 8", "lenet --batch_size=8", "lenet --fp16", "lenet --bf16", "lenet --precision half"),
     *("mobilenet_v2 --width 0.5", "mobilenet_v2 --width=0.5", "mobilenet_v2 --resolution 96"),
@@ -21,7 +21,7 @@ WRONG = [  # what a user may type
     *("lenet --dtype flaot16", "lenet --sort parms", "lenet --columns layer,parms", "lenet --set width"),
     *("zoo --json", "zoo -V", "verify lenet --json", "measure lenet --batch-size 2", "measure lenet --csv"),
     *("sweep mobilenet_v2", "sweep mobilenet_v2 widht=1,2", "sweep mobilenet_v2 width=1,2 --csv rows.csv"),
-    *("sweep mobilenet_v2 width=1,2 -o rows.csv", "sweep mobilenet_v2 width=1,2 --limit 1"),
+    *("sweep mobilenet_v2 width=1,2 -o rows.xlsx", "sweep mobilenet_v2 width=1,2 --limit 1"),
     *("solve mobilenet_v2 width --params 3M", "solve mobilenet_v2 width", "lenet -n 5", "lenet --no-color"),
     *("trace jax.numpy:matmull", "train lenet --data x --learning-rate 0.1"),
 ]
