@@ -27,8 +27,13 @@ def render(sheet: Sheet) -> str:
 def write_rows(file: Any, rows: Iterable[Iterable[Any]]) -> None:
     """Write rows of plain values to a text file."""
     from csv import writer
+    from types import SimpleNamespace
 
-    writer(file, lineterminator="\n").writerows(list(map(cell, row)) for row in rows)
+    def write(line: str) -> None:
+        file.write(line.removesuffix("\r\n") + "\n")
+
+    lines = SimpleNamespace(write=write)  # a writer quotes only characters that are in its own ends of lines
+    writer(lines, lineterminator="\r\n").writerows(list(map(cell, row)) for row in rows)
 
 
 def cell(value: Any) -> Any:

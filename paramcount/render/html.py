@@ -6,7 +6,7 @@ from typing import Any
 
 from paramcount.errors import printable, visible
 from paramcount.numbers.units import binary, decimal, grouped
-from paramcount.render.sheet import PEOPLE, Heading, Sheet
+from paramcount.render.sheet import PEOPLE, Heading, Sheet, explained
 
 
 def render(sheet: Sheet) -> str:
@@ -24,7 +24,7 @@ def render(sheet: Sheet) -> str:
     values = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.headings)
     shown = zip(sheet.headings, values, strict=True)
     columns = [(heading.title, [cell(heading, value) for value in each]) for heading, each in shown]
-    below = " ".join(sheet.below)
+    below = " ".join(explained(sheet.below, sheet.headings))
     totals = [line("th", [label.strip(), "–" if n is None else grouped(n)]) for label, n, _ in sheet.totals]
     return "\n".join(
         [
