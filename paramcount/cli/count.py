@@ -53,7 +53,7 @@ def report(network: Any, options: Any) -> int:
     if any(asked) or options.attention != "dense":
         found = count(network, **{name: getattr(options, name) for name in SETTINGS})
     status, failure = expected(network, inference)  # the figures that a spec expects are those of inference
-    show(shown(found, options).saying(status), options)
+    show(shown(found, options).saying(status), options, warnings=found.warnings)
     return ended(failure)
 
 

@@ -218,13 +218,18 @@ TREE = ("--depth", "--flat", "--columns", "--sort", "--top")  # of rows that are
 WRITING = ("--format", "--output", "--exact")  # of every command that has a result
 
 
-def show(sheet: Sheet, options: argparse.Namespace, paths: Sequence[str] | None = None) -> None:
-    """Print a sheet in the format that was chosen, and write it to the files that were named, or to some of them."""
+def show(
+    sheet: Sheet, options: argparse.Namespace, paths: Sequence[str] | None = None, warnings: Sequence[str] = ()
+) -> None:
+    """Print a sheet in the format that was chosen, and write it to the files that were named, or to some of them.
+
+    Warnings, which are printed by themselves, stand in the files too.
+    """
     if options.exact:
         sheet = sheet.with_all_digits()
     text = rendered(sheet, options.format)
     print(text if options.format == "table" else terminal.safe(text), flush=True)  # a table is made for this output
-    save(sheet, options.output if paths is None else paths)
+    save(sheet.warning(warnings), options.output if paths is None else paths)
 
 
 def save(sheet: Sheet, paths: Sequence[str]) -> None:

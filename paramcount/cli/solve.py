@@ -8,6 +8,7 @@ from paramcount.cli.options import WRITING, Parser, settings, show, spec_of
 from paramcount.cli.values import amount, number, scalar
 from paramcount.cost.figures import Figures
 from paramcount.errors import ArgumentError, quote
+from paramcount.render.terminal import warn
 
 EXAMPLES = """\
 examples:
@@ -29,7 +30,9 @@ def run(arguments: list[str]) -> int:
     bounds = {name: number(given[name]) for name in ("low", "high", "step") if name in given}
     fixed = {name: scalar(values) for name, values in settings(options.set).items()}
     found = solve(spec_of(options), options.name, budget, options.variant, **bounds, vars=fixed)
-    show(found.sheet(), options)
+    for warning in found.warnings:
+        warn(warning)
+    show(found.sheet(), options, warnings=found.warnings)
     return 0
 
 

@@ -24,16 +24,21 @@ def render(sheet: Sheet) -> str:
     return text.getvalue().removesuffix("\n")
 
 
+class Lines:
+    """A text file for a CSV writer, which quotes no ends of lines but its own, `\\r\\n`; the file has `\\n`."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+
+    def write(self, line: str) -> None:
+        self.file.write(line.removesuffix("\r\n") + "\n")
+
+
 def write_rows(file: Any, rows: Iterable[Iterable[Any]]) -> None:
     """Write rows of plain values to a text file."""
     from csv import writer
-    from types import SimpleNamespace
 
-    def write(line: str) -> None:
-        file.write(line.removesuffix("\r\n") + "\n")
-
-    lines = SimpleNamespace(write=write)  # a writer quotes only characters that are in its own ends of lines
-    writer(lines, lineterminator="\r\n").writerows(list(map(cell, row)) for row in rows)
+    writer(Lines(file), lineterminator="\r\n").writerows(list(map(cell, row)) for row in rows)
 
 
 def cell(value: Any) -> Any:

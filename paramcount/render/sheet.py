@@ -88,6 +88,10 @@ class Sheet(NamedTuple):
         """The same sheet with more lines below; empty ones are left out."""
         return self._replace(below=(*self.below, *filter(None, lines)))
 
+    def warning(self, warnings: Iterable[str]) -> Sheet:
+        """The same sheet with warnings below."""
+        return self.saying(*(f"warning: {each}" for each in warnings))
+
     def for_reader(self, reader: str) -> Sheet:
         """The same sheet with the columns that are for PEOPLE, less those with `if_any` that are empty; or PROGRAMS."""
         kept = [index for index, each in enumerate(self.headings) if each.reader in ("", reader)]

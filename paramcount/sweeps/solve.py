@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paramcount.cost.count import count
@@ -52,6 +52,10 @@ class Solution(SolutionFields, Shown):
     @property
     def monotone(self) -> bool:
         return not self.gaps
+
+    @property
+    def warnings(self) -> Sequence[str]:  # type: ignore[override]
+        return self.report.warnings
 
     def sheet(self, **settings: Any) -> Sheet:
         """The report's sheet, with each budget below it; `settings` are those of `Report.sheet`."""
