@@ -34,7 +34,7 @@ TEX = {each: rf"\{each}" for each in "&%$#_{}"} | {
 }
 EIGHTH = {each: eighths for eighths, each in enumerate(EIGHTHS + "█")}  # of a character, in a bar
 FOREIGN = "[^ -~À-ÏÑ-ÖØ-Ýß-ïñ-öø-ýÿ]"  # what the usual fonts lack, also Ð and Þ
-SPECIAL = re.compile(rf"[{EIGHTHS[1:]}█]+|{FOREIGN}|[\\&%$#_{{}}~^<>|`]|(?<=-)-")
+SPECIAL = re.compile(rf"[{EIGHTHS[1:]}█]+|{FOREIGN}|[\\&%$#_{{}}~^<>|`]|(?<=-)-|(?<=')'")
 
 
 def render(sheet: Sheet) -> str:
@@ -85,8 +85,8 @@ def escaped(text: str) -> str:
 
     def spelled(found: re.Match[str]) -> str:
         text = found[0]
-        if text == "-":  # two would be a dash
-            return "{}-"
+        if text in ("-", "'"):  # two of which would be one character
+            return "{}" + text
         if text[0] in EIGHTH:
             return rf"\rule{{{sum(EIGHTH[each] for each in text) / 16:g}em}}{{1ex}}"
         return TEX.get(text) or text.encode("ascii", "backslashreplace").decode().replace("\\", TEX["\\"])
