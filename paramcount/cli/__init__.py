@@ -1,6 +1,7 @@
 """The command line."""
 
 COMMANDS = {  # each a module of this folder with a function `run`; without a command, a spec is counted
+    "compare": "show what changes between networks, row by row",
     "verify": "build a network in JAX, and compare it with its count",
     "measure": "time a network on this machine",
     "trace": "count a JAX function",

@@ -6,7 +6,7 @@ import gc
 import sys
 from typing import Any
 
-from paramcount.cli.options import TREE, WRITING, Parser, at_least_one, check_format, load_spec, show, shown
+from paramcount.cli.options import SETTINGS, TREE, WRITING, Parser, check_format, load_spec, show, shown
 from paramcount.errors import CheckError
 
 USAGE = """\
@@ -20,16 +20,16 @@ and FORCE_COLOR=1 in the environment turn colour off and on.
 examples:
   paramcount mobilenet_v2                      a shipped spec
   paramcount mobilenet_v2:x0.5 --depth 2       a variant, with its groups open
-  paramcount ./my.yaml --set width=0.75        a file, with another value of a variable
+  paramcount ./my.yaml --set width=0.75        a file, with another value of a variable; or ./my.yaml@width=0.75
   paramcount resnet --flat --top 10 --sort macs  the ten heaviest layers
   paramcount resnet --columns layer,params,flops --format markdown
   paramcount resnet -o resnet.csv -o resnet.json  files too: .txt .json .csv .md .tex .html
   paramcount resnet --train --optimizer adam   what a training step costs
   paramcount llama --batch 8 --kv-cache 32k    the bytes of a KV cache too
+  paramcount compare resnet:18 resnet:50       two networks beside each other
   paramcount verify mobilenet_v2               build it in JAX and compare
   paramcount measure mobilenet_v2 --batch 1,8  time it on this machine
 """
-SETTINGS = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")  # of `count`
 
 
 def run(arguments: list[str]) -> int:
@@ -78,21 +78,12 @@ def ended(failure: CheckError | None) -> int:
 def parser() -> Parser:
     from paramcount import __version__
     from paramcount.cli import COMMANDS
-    from paramcount.cost.count import ATTENTION
 
     commands = "\n".join(f"  {name:8}  {what}" for name, what in COMMANDS.items())
     epilog = f"commands:\n{commands}\n\n{NOTES}"
     parser = Parser(prog="paramcount", usage=USAGE, description=DESCRIPTION, epilog=epilog)
-    add = parser.add_argument
     parser.shared("spec", "--variant", "--set")
-    add("--train", action="store_true", help="count a training step: forward, backward, loss, optimizer")
-    parser.shared("--freeze", "--plugin")
-    add("--remat", action="store_true", help="recompute each iteration of a loop for its gradient")
-    parser.optimizer()
-    add("--batch", metavar="N", type=at_least_one, default=1, help="the batch size (default 1)")
-    add("--dtype", metavar="TYPE", default="float32", help="the type of the parameters (default float32)")
-    add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of a KV cache of this many tokens")
-    add("--attention", choices=ATTENTION, default="dense", help="exact counts only pairs that are not masked")
+    parser.counting()
     parser.shared(*TREE, *WRITING)
-    add("--version", action="version", version=f"paramcount {__version__}")
+    parser.add_argument("--version", action="version", version=f"paramcount {__version__}")
     return parser

@@ -46,6 +46,7 @@ COMMANDS: dict[tuple[str, ...], str] = {
     ("help",): "paramcount --help",
     ("version",): "paramcount --version",
     ("count", "summary", "info", "show", "stats", "analyze", "analyse", *FIGURES): "paramcount {spec}",
+    ("diff", "difference", "delta", "versus", "vs", "cmp"): "paramcount compare --help",
     ("check", "validate", "test", "prove"): "paramcount verify {spec}",
     ("benchmark", "bench", "profile", "time", "run"): "paramcount measure {spec}",
     ("fit", "learn"): "paramcount train --help",
@@ -71,6 +72,17 @@ def command(word: str, spec: str) -> str | None:
         if word.lower() in words:
             return meant.format(spec=spec)
     return None
+
+
+def is_spec(word: str) -> bool:
+    """Whether a word names a spec."""
+    from paramcount.errors import ArgumentError
+    from paramcount.language.load import locate
+
+    try:
+        return bool(locate(word))
+    except ArgumentError:
+        return False
 
 
 def variable(word: str, value: str, spec: str) -> str | None:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Container, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from paramcount.errors import ArgumentError, printable, quote
 from paramcount.render import terminal
@@ -37,6 +37,20 @@ class Parser(argparse.ArgumentParser):
 
         help = f"the optimizer of the training: {listed(list(OPTIMIZERS))} (default sgd)"
         self.add_argument("--optimizer", metavar="NAME", choices=tuple(OPTIMIZERS), default=default, help=help)
+
+    def counting(self) -> None:
+        """Add the settings of `count`, SETTINGS."""
+        from paramcount.cost.count import ATTENTION
+
+        add = self.add_argument
+        add("--train", action="store_true", help="count a training step: forward, backward, loss, optimizer")
+        self.shared("--freeze", "--plugin")
+        add("--remat", action="store_true", help="recompute each iteration of a loop for its gradient")
+        self.optimizer()
+        add("--batch", metavar="N", type=at_least_one, default=1, help="the batch size (default 1)")
+        add("--dtype", metavar="TYPE", default="float32", help="the type of the parameters (default float32)")
+        add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of a KV cache of this many tokens")
+        add("--attention", choices=ATTENTION, default="dense", help="exact counts only pairs that are not masked")
 
     @property
     def help_hint(self) -> str:
@@ -81,6 +95,8 @@ class Parser(argparse.ArgumentParser):
             name = (getattr(options, "set", None) or [""])[-1]
             meant = guesses.variable(word, value, spec) if equals else guesses.variable(name, words[0], spec)
             hint = f"write `{before}{meant}`" if meant and before else self.help_hint
+            if guesses.is_spec(words[0]) and self.prog == "paramcount":
+                hint = f"to compare them, write {quote(f'paramcount compare {spec} {words[0]}')}"
             return ArgumentError(f"{self.rule}; {quote(words[0])} is left over", hint=hint)
         if word == "--set" and hasattr(options, "settings"):
             return ArgumentError("a sweep has no `--set`", hint="write `NAME=VALUES` alone; one value stands for all")
@@ -216,6 +232,7 @@ SHARED: dict[str, dict[str, Any]] = {
 SHORT = {"--output": ("-o",)}
 TREE = ("--depth", "--flat", "--columns", "--sort", "--top")  # of rows that are a tree
 WRITING = ("--format", "--output", "--exact")  # of every command that has a result
+SETTINGS = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")  # of `count`
 
 
 def show(
@@ -252,17 +269,7 @@ def load_spec(options: argparse.Namespace) -> Any:
     load_plugins(options)
     from paramcount.language.load import load, loads
 
-    given: dict[str, str] = {}
-    for setting in options.set:
-        name, equals, value = setting.partition("=")
-        if not equals or not name.strip():
-            from paramcount.cli import guesses
-
-            names = (name.strip(), *guesses.variables(options.spec))
-            meant = next(filter(None, (guesses.variable(each, "", options.spec) for each in names)), None)
-            hint = f"write `--set {meant}`" if meant else "the spec has no variables"
-            raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint=hint)
-        given[given_once(name.strip(), given)] = value.strip()
+    given = variables_set(options.set, options.spec)
     if options.spec == "-":
         network = loads(piped(), options.variant, "<stdin>", vars=given)
     else:
@@ -270,6 +277,22 @@ def load_spec(options: argparse.Namespace) -> Any:
     for warning in network.warnings:
         warn(warning)
     return network
+
+
+def variables_set(settings: Sequence[str], spec: str) -> dict[str, str]:
+    """The variables that `--set` gives, with their values as text; `spec` is asked for its variables in hints."""
+    given: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip():
+            from paramcount.cli import guesses
+
+            names = (name.strip(), *guesses.variables(spec))
+            meant = next(filter(None, (guesses.variable(each, "", spec) for each in names)), None)
+            hint = f"write `--set {meant}`" if meant else "the spec has no variables"
+            raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint=hint)
+        given[given_once(name.strip(), given)] = value.strip()
+    return given
 
 
 def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
@@ -283,23 +306,28 @@ def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
 
 
 def piped() -> str:
-    """The text on standard input; Python has no stream there where it is closed."""
+    """The text on standard input."""
+    from paramcount.language.yaml.source import read_stream
+
+    return read_stream(standard_input(), "<stdin>")
+
+
+def standard_input() -> BinaryIO:
+    """The bytes of standard input; Python has no stream there where it is closed."""
     if sys.stdin is None:
         raise ArgumentError(
             "a spec `-` is read from standard input, which is closed", hint="pipe one in, or name a file"
         )
-    from paramcount.language.yaml.source import read_stream
-
-    return read_stream(sys.stdin.buffer, "<stdin>")
+    return sys.stdin.buffer
 
 
-def check_format(options: argparse.Namespace) -> None:
+def check_format(options: argparse.Namespace, choosing: Sequence[str] = TREE) -> None:
     """Raises ArgumentError for an option that chooses rows or columns if JSON is printed, which holds all of them."""
-    unused = [name for name in TREE if getattr(options, name.removeprefix("--")) is not None]
+    unused = [name for name in choosing if getattr(options, name.removeprefix("--")) is not None]
     if options.format == "json" and unused:
         hint = "json holds all rows and figures, in the order of the network"
         raise ArgumentError(f"`{unused[0]}` is for the other formats, not for json", hint=hint)
-    if options.flat and options.depth is not None:
+    if "--flat" in unused and options.depth is not None:
         raise ArgumentError("`--flat` shows layers of every level, so it takes no `--depth`", hint="leave one out")
 
 

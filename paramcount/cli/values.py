@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
+from paramcount.language.address import between_commas
 from paramcount.language.expression.tokens import LONGEST
 from paramcount.numbers.arithmetic import LIMIT
 from paramcount.numbers.units import BINARY, DECIMAL
@@ -36,19 +36,6 @@ def setting(text: str) -> tuple[str, Any]:
     ranges = [spread(each, text) if RANGE.fullmatch(each) else [number_or_none(each)] for each in pieces]
     numbers = [each for values in ranges for each in values]
     return name, pieces if None in numbers else numbers
-
-
-def between_commas(text: str) -> Iterator[str]:
-    """The pieces of a text between its commas, except for commas within brackets."""
-    depth, piece = 0, ""
-    for letter in text:
-        depth += (letter in "[(") - (letter in "])")
-        if letter == "," and not depth:
-            yield piece
-            piece = ""
-        else:
-            piece += letter
-    yield piece
 
 
 def spread(text: str, whole: str) -> list[Any]:

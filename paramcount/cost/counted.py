@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -170,13 +171,21 @@ class Counted(Figured, Shown):
             top = whole_argument("top", top)
         return sheet_of(self, depth, columns, argument("sort", sort, Text(none=True)), flat, top)
 
+    def folded(self) -> Sheet:
+        """All levels of the tree."""
+        return self.with_warnings(depth=sys.maxsize)
+
+    def all_totals(self) -> dict[str, int | None]:
+        """The totals by name, also those that are not a sum of rows."""
+        return plain(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as raw integers, ready for JSON; shapes are lists without the batch, rows are in pre-order."""
         return {
             "schema": SCHEMA,
             **self.subject.to_dict(),
             "convention": self.convention,
-            "totals": plain(self),
+            "totals": self.all_totals(),
             "rows": [
                 {
                     "path": row.path,

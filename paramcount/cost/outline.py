@@ -72,7 +72,11 @@ def merged(branches: list[Branch]) -> list[Branch]:
     for same in alike.values():
         row = same[0].row
         indices = sorted(index for branch in same for index in branch.row.indices)
-        found.append(same[0] if len(same) == 1 else together(same, row.stem + indices_label(indices)))
+        if len(same) > 1:
+            branch = together(same, row.stem + indices_label(indices))
+            found.append(branch._replace(row=branch.row._replace(indices=tuple(indices))))
+        else:
+            found.append(same[0])
     return found
 
 
@@ -90,6 +94,7 @@ def together(same: list[Branch], path: str) -> Branch:
     row = first.row._replace(
         path=path,
         repeat=sum(branch.row.repeat for branch in same),
+        copies=sum(branch.row.copies for branch in same),
         figures=Figures.total([branch.row.figures for branch in same]),
         training=type(training[0]).total(training) if training else None,
     )

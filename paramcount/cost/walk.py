@@ -197,6 +197,7 @@ def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row
                 stem=stem,
                 indices=indices,
                 training=training,
+                copies=place.stored,
             )
         )
     return rows[::-1]

@@ -11,6 +11,7 @@ from paramcount.errors import ArgumentError, ParamcountError, Position, SpecErro
 from paramcount.errors.suggest import bare, nearest, one_of
 from paramcount.graph.network import Network, Subject
 from paramcount.graph.tree import Graph
+from paramcount.language.address import own_settings, with_own
 from paramcount.language.bindings import Bindings
 from paramcount.language.items import bind
 from paramcount.language.language import Expectation, SpecSyntax, read_spec
@@ -72,7 +73,7 @@ class Loaded(Network):
 def load(
     path: str, /, variant: str | None = None, *, vars: Mapping[str, Any] | None = None, **variables: Any
 ) -> Loaded:
-    """The network of a spec: a file, or the name of a shipped spec, `name:variant` included.
+    """The network of a spec: a file, or the name of a shipped spec, `name:variant@width=0.5` included.
 
     `variables` override the spec's vars: numbers, lists, words, or text that is read as an expression. Those whose
     names have another meaning here, such as `variant`, are given in the mapping `vars`. Raises a ParamcountError that
@@ -81,11 +82,12 @@ def load(
     >>> load("mlp").graph().outputs["output"].shape.sizes
     (10,)
     """
-    file, given = locate(file_path("a spec", path))
+    path, own = own_settings(file_path("a spec", path))
+    file, given = locate(path)
     text, shown = read_source(file), shown_path(file)
     read = fresh_syntax if "include" in text else known_syntax  # an included file may have changed
     chosen = variant if variant is not None else given
-    return expanded(Loaded(read(text, shown), chosen, all_variables(variables, vars)))
+    return expanded(Loaded(read(text, shown), chosen, with_own(own, all_variables(variables, vars))))
 
 
 def loads(
