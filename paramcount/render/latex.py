@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from paramcount.errors import visible
-from paramcount.render.sheet import EIGHTHS, PEOPLE, Sheet, explained
+from paramcount.render.sheet import EIGHTHS, Sheet, explained
 from paramcount.render.table import listed
 
 INDENT = r"\quad "
@@ -39,7 +39,7 @@ SPECIAL = re.compile(rf"[{EIGHTHS[1:]}█]+|{FOREIGN}|[\\&%$#_{{}}~^<>|`]|(?<=-)
 
 def render(sheet: Sheet) -> str:
     """The table, its last row bold with the totals; comments have the title, the totals, and the lines below."""
-    sheet = sheet.for_reader(PEOPLE)
+    sheet = sheet.for_pages()
     lines = explained(sheet.below, sheet.headings)
     convention = sheet.data().get("convention", "")
     parts = [

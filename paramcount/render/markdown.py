@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from paramcount.errors import visible
-from paramcount.numbers.units import grouped
-from paramcount.render.sheet import PEOPLE, Sheet, explained
+from paramcount.render.sheet import Sheet, explained
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#])")  # what formats, links, ends a cell, or begins a formula or an entity
 LIST = re.compile(r"^(\d*)([-+=.)])")  # how a line begins that is an item of a list or underlines the one before
@@ -18,7 +17,7 @@ INDENT = "&nbsp;&nbsp;"
 
 def render(sheet: Sheet) -> str:
     """The title and the last row are bold; all totals stand in one paragraph below the table, with all their digits."""
-    sheet = sheet.for_reader(PEOPLE)
+    sheet = sheet.for_pages()
     rows = table(sheet)
     if sheet.summary and rows:
         rows = f"<details><summary>{summary(sheet.summary)}</summary>\n\n{rows}\n\n</details>"
@@ -26,7 +25,7 @@ def render(sheet: Sheet) -> str:
         bold(escaped(sheet.title.strip())),
         render(sheet.above) if sheet.above is not None else "",
         rows,
-        statement(sheet),
+        escaped(sheet.statement()),
         *map(line, explained(sheet.below, sheet.headings)),
     ]
     return "\n\n".join(filter(None, parts))
@@ -48,15 +47,6 @@ def table(sheet: Sheet) -> str:
     titles = [escaped(each.title) for each in sheet.headings]
     sides = ["right" if each.right else "left" for each in sheet.headings]
     return tabulate(rows, headers=titles, tablefmt="pipe", colalign=sides, disable_numparse=True)
-
-
-def statement(sheet: Sheet) -> str:
-    """The totals in one paragraph; those that are parts of another follow it after a comma."""
-    text = ""
-    for label, n, _ in sheet.totals:
-        gap = "" if not text else ", " if label.startswith(" ") else "; "
-        text += f"{gap}{escaped(label.strip())} = {'–' if n is None else grouped(n)}"
-    return text
 
 
 def escaped(text: str) -> str:

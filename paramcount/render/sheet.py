@@ -109,6 +109,13 @@ class Sheet(NamedTuple):
         rows = [chosen(row) for row in self.rows]
         return self._replace(headings=chosen(self.headings), rows=rows, footer=footer)
 
+    def for_pages(self) -> Sheet:
+        """The columns for people, without bars that nobody asked for: they are for a terminal, and repeat the share."""
+        headings = [
+            each._replace(reader=PROGRAMS) if each.reader and each.write is bar else each for each in self.headings
+        ]
+        return self._replace(headings=headings).for_reader(PEOPLE)
+
     def filled(self, index: int) -> bool:
         """Whether a column has any text."""
         write = self.headings[index].text
@@ -118,6 +125,16 @@ class Sheet(NamedTuple):
         """The same sheet with all digits of counts and bytes in the rows."""
         headings = [each._replace(write=grouped) if each.write in (decimal, binary) else each for each in self.headings]
         return self._replace(headings=headings, above=self.above and self.above.with_all_digits())
+
+    def statement(self) -> str:
+        """The totals in one line; a label that is indented says what a part of the one before it is."""
+        found = ""
+        for label, number, write in self.totals:
+            text = f"{'–' if number is None else grouped(number)} {label.strip()}"
+            if number is not None and write is binary and number >= 1024:
+                text += f" ({binary(number)})"
+            found += (", " if label.startswith(" ") else " · ") + text if found else text
+        return found
 
     def records(self) -> list[dict[str, Any]]:
         """Each row as plain values by the names of their columns, as programs read them."""

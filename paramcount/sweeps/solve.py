@@ -51,10 +51,6 @@ class Solution(SolutionFields, Shown):
     __slots__ = ()
 
     @property
-    def warnings(self) -> Sequence[str]:  # type: ignore[override]
-        return self.report.warnings
-
-    @property
     def monotone(self) -> bool:
         return not self.gaps
 

@@ -10,7 +10,7 @@ import paramcount as pc
 from paramcount.errors import visible
 from paramcount.numbers.units import decimal, grouped
 from paramcount.render.markdown import render
-from paramcount.render.sheet import Heading, Sheet
+from paramcount.render.sheet import Heading, Share, Sheet, bar
 
 HOSTILE = [
     *(
@@ -100,7 +100,7 @@ def test_the_parts_and_their_order():
         "| a             |     b |\n|:--------------|------:|\n| p             |     2 |\n| &nbsp;&nbsp;q |     3 |\n"
         "| **total**     | **–** |",
         "</details>",
-        "params = 2,000,000, of which tables = –; MACs = 5",
+        "2,000,000 params, – of which tables · 5 MACs",
         "one example",
         "expect: equal",
     ]
@@ -113,9 +113,10 @@ def test_columns_for_people_that_are_not_empty():
         Heading("c", "c", if_any=True),
         Heading("d", "d", reader="programs"),
         Heading("n", "n", grouped, right=True, reader="people", meaning="how many"),
+        Heading("bar", "", bar, reader="people"),
     ]
-    sheet = Sheet("", headings, [("x", "", "y", "z", 1000)], (), ("all",), dict, footer=("total", "", "", "", 1000))
-    text = render(sheet)
+    rows, footer = [("x", "", "y", "z", 1000, Share(1, 2))], ("total", "", "", "", 1000, None)
+    text = render(Sheet("", headings, rows, (), ("all",), dict, footer=footer))
     assert read(text) == [["a", "c", "n"], ["x", "y", "1,000"], ["total", "", "1,000"]]
     assert text.endswith("\n\nall; n = how many")
 
@@ -144,4 +145,4 @@ def test_a_sweep_is_as_in_the_guide():
 
 def test_totals_that_have_no_column_are_not_lost():
     report = pc.count(pc.load("llama:tiny"), kv_cache=4096)
-    assert f"bytes of the KV cache, 4,096 tokens = {report.kv_cache_bytes:,}" in report.render("markdown")
+    assert f"{report.kv_cache_bytes:,} bytes of the KV cache, 4,096 tokens" in report.render("markdown")
