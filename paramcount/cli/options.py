@@ -242,10 +242,11 @@ def show(
 
     Warnings, which are printed by themselves, stand in the files too.
     """
+    from paramcount.render.table import render as table  # for this terminal
+
     if options.exact:
         sheet = sheet.with_all_digits()
-    text = rendered(sheet, options.format)
-    print(text if options.format == "table" else terminal.safe(text), flush=True)  # a table is made for this output
+    print(table(sheet) if options.format == "table" else terminal.safe(rendered(sheet, options.format)), flush=True)
     save(sheet.warning(warnings), options.output if paths is None else paths)
 
 

@@ -68,7 +68,7 @@ def table(sheet: Sheet) -> str:
         rows.append([rf"\textbf{{{text}}}" if text else "" for text in texts(sheet.footer)])
     titles = begun(escaped(each.title) for each in sheet.headings)
     sides = ["right" if each.right else "left" for each in sheet.headings]
-    text = tabulate(rows, headers=titles, tablefmt="latex_raw", colalign=sides, disable_numparse=True)
+    text = tabulate(rows, headers=titles, tablefmt="latex_raw", colalign=sides if rows else None, disable_numparse=True)
     _, _, head, _, *body, _, _ = text.split("\n")
     if sheet.footer is not None:
         body.insert(-1, r"\midrule")

@@ -46,7 +46,7 @@ def table(sheet: Sheet) -> str:
         rows.append([bold(text) for text in texts(sheet.footer)])
     titles = [escaped(each.title) for each in sheet.headings]
     sides = ["right" if each.right else "left" for each in sheet.headings]
-    return tabulate(rows, headers=titles, tablefmt="pipe", colalign=sides, disable_numparse=True)
+    return tabulate(rows, headers=titles, tablefmt="pipe", colalign=sides if rows else None, disable_numparse=True)
 
 
 def escaped(text: str) -> str:

@@ -18,24 +18,40 @@ ROOM = 50  # columns of a terminal that has room for a total's unit
 WRAPPED = 80  # columns of a terminal below which the lines under the table are wrapped
 
 
-def render(sheet: Sheet, *, width: int | None = None, encoding: str | None = None, colour: bool | None = None) -> str:
-    """A sheet as text; `width`, `encoding` and `colour` are by default those of the terminal."""
+def whole(sheet: Sheet) -> str:
+    """A sheet as text for a file: all columns, whole texts, no colour."""
+    return render(sheet, width=sys.maxsize, encoding="utf-8", colour=False, cut=False)
+
+
+def render(
+    sheet: Sheet,
+    *,
+    width: int | None = None,
+    encoding: str | None = None,
+    colour: bool | None = None,
+    cut: bool | None = None,
+) -> str:
+    """A sheet as text; `width`, `encoding` and `colour` are by default those of the terminal.
+
+    Unless it is `cut` to the width, which by default a terminal asks for, no text is shortened.
+    """
     sheet = sheet.for_reader(PEOPLE)
-    cut = width is not None or terminal.interactive()  # what a program reads is whole
+    if cut is None:
+        cut = width is not None or terminal.interactive()  # what a program reads is whole
     encoding, width = encoding or terminal.encoding(), width or terminal.width()
     shown = fitting(sheet, width, encoding, cut)
     title = printable(sheet.title, LONGEST if cut else sys.maxsize)
     colour = terminal.colour() if colour is None else colour
     parts = [terminal.written(middle(title, width, "…") if cut else title, encoding)]
     if sheet.above is not None:
-        parts.append(render(sheet.above, width=width if cut else None, encoding=encoding, colour=colour))
+        parts.append(render(sheet.above, width=width, encoding=encoding, colour=colour, cut=cut))
     parts.append(lay_out(shown, colour))
     parts.append(terminal.written(listed(sheet.totals, units=width >= ROOM), encoding))
     headings = [each.heading for each in shown]
     lines = [visible(line) for line in explained(sheet.below, headings)]
     below = [line if width >= WRAPPED else filled(line, width) for line in lines]
     if any(each.meaning for each in headings):
-        below[-1] = filled(lines[-1], width)
+        below[-1] = filled(lines[-1], min(width, LONGEST))
     parts.append(terminal.written("\n".join(below), encoding))
     return "\n\n".join(filter(None, parts))
 

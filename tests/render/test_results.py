@@ -24,7 +24,7 @@ from paramcount.errors import ArgumentError
 from paramcount.graph.network import Subject
 from paramcount.language.load import fresh_syntax
 from paramcount.layers.layer import Shape
-from paramcount.render.table import render as table
+from paramcount.render.table import whole
 from paramcount.render.writing import FORMATS, rendered
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -106,11 +106,9 @@ def made(name: str) -> Any:
 
 
 def written(name: str, form: str) -> str:
-    """A result in a format, with a line's end; a table as a terminal of 100 columns has it."""
+    """A result in a format, with a line's end, as a file has it."""
     sheet = made(name).with_warnings(**RESULTS[name][1])
-    if form == "table":
-        return table(sheet, width=100, encoding="utf-8", colour=False) + "\n"
-    return rendered(sheet, form) + "\n"
+    return (whole(sheet) if form == "table" else rendered(sheet, form)) + "\n"
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -141,7 +139,8 @@ def test_records_are_plain_and_json_too(name):
 def test_it_is_saved_in_every_format(name, form, tmp_path):
     path = tmp_path / f"result{FORMATS[form].upper()}"
     made(name).save(path, exact=True, **RESULTS[name][1])
-    text = made(name).render(form, exact=True, **RESULTS[name][1])
+    sheet = made(name).with_warnings(True, **RESULTS[name][1])
+    text = whole(sheet) if form == "table" else made(name).render(form, exact=True, **RESULTS[name][1])
     assert path.read_text(encoding="utf-8") == text + "\n"
     with pytest.raises(ArgumentError):
         made(name).render("xml", **RESULTS[name][1])
