@@ -117,9 +117,9 @@ class Sheet(NamedTuple):
         return self._replace(headings=headings).for_reader(PEOPLE)
 
     def filled(self, index: int) -> bool:
-        """Whether a column has any text."""
+        """Whether a column says anything."""
         write = self.headings[index].text
-        return any(write(row[index]) for row in self.rows)
+        return any(row[index] is not None and write(row[index]) for row in self.rows)
 
     def with_all_digits(self) -> Sheet:
         """The same sheet with all digits of counts and bytes in the rows."""

@@ -114,8 +114,9 @@ def test_columns_for_people_that_are_not_empty():
         Heading("d", "d", reader="programs"),
         Heading("n", "n", grouped, right=True, reader="people", meaning="how many"),
         Heading("bar", "", bar, reader="people"),
+        Heading("m", "m", grouped, right=True, if_any=True),
     ]
-    rows, footer = [("x", "", "y", "z", 1000, Share(1, 2))], ("total", "", "", "", 1000, None)
+    rows, footer = [("x", "", "y", "z", 1000, Share(1, 2), None)], ("total", "", "", "", 1000, None, None)
     text = render(Sheet("", headings, rows, (), ("all",), dict, footer=footer))
     assert read(text) == [["a", "c", "n"], ["x", "y", "1,000"], ["total", "", "1,000"]]
     assert text.endswith("\n\nall; n = how many")

@@ -5,6 +5,7 @@ it is committed. A new result is a line of RESULTS.
 """
 
 import csv
+import io
 import json
 from collections.abc import Callable
 from functools import cache
@@ -19,6 +20,7 @@ from paramcount.backend.prove.verification import Check, Difference, Verificatio
 from paramcount.backend.train.result import Epoch, Reduction, Training
 from paramcount.cost.figures import Figures, Phases, Row
 from paramcount.cost.memory import memory_of
+from paramcount.cost.problems import Problem, Problems
 from paramcount.cost.traced import Trace
 from paramcount.errors import ArgumentError
 from paramcount.graph.network import Subject
@@ -84,11 +86,20 @@ def trained() -> Training:
     return Training(SUBJECT, {}, {}, epochs, 968_928, 1, 1e12, Reduction(2, 10_796, 2698))
 
 
+def checked() -> Problems:
+    error = "unknown kind `cnov`\nhint: did you mean `conv`?"
+    wrong = Problem("a.yaml", "a.yaml", None, 5, 3, "error", error)
+    budget = Problem("b.yaml:x", "b.yaml", None, None, None, "budget", "too many", "params", "at_most", 2698, 2000)
+    return Problems((wrong, budget), 2, 3)
+
+
 SOLVED = fresh_syntax(SMALL, "small.yaml")
 RESULTS: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {  # what makes each, and the settings of its sheet
     "count": (lambda: pc.count(pc.loads(SMALL)), {"depth": 2}),
     "count-train": (lambda: pc.count(pc.loads(SMALL), train=True, batch=8), {"flat": True, "top": 3, "sort": "macs"}),
     "sweep": (lambda: pc.sweep("mobilenet_v2", width=[0.5, 0.75, 1]), {}),
+    "compare": (lambda: pc.compare(pc.loads(SMALL), pc.loads(SMALL, vars={"n": 4})), {}),
+    "check": (checked, {}),
     "zoo": (lambda: pc.zoo("squeezenet"), {}),
     "solve": (lambda: pc.solve(SOLVED, "n", {"params": 3000}), {"columns": ["layer", "params", "macs"]}),
     "measure": (measured, {}),
@@ -130,7 +141,7 @@ def test_records_are_plain_and_json_too(name):
     assert all(type(value) in PLAIN for each in records for value in each.values())
     found = json.loads(json.dumps(made(name).to_dict()))
     assert found["schema"] == 1 and found == json.loads(made(name).render("json"))
-    rows = list(csv.DictReader(made(name).render("csv", **RESULTS[name][1]).split("\n")))
+    rows = list(csv.DictReader(io.StringIO(made(name).render("csv", **RESULTS[name][1]), newline="")))
     assert rows == [{key: "" if value is None else str(value) for key, value in each.items()} for each in records]
 
 
