@@ -149,3 +149,15 @@ def test_options_of_the_rows_mean_the_same_in_every_format(capsys):
         assert main(["lenet", "--format", form, *chosen]) == 0
         out = capsys.readouterr().out.replace("\\_", "_")
         assert out.index("conv1.conv0") < out.index("conv0.conv0") and "dense0" not in out, form
+
+
+def test_csv_says_apart_that_there_are_more_rows(capsys):
+    sweep = "sweep mobilenet_v2 width=0.5:1.5:0.1 resolution=64,0 --columns macs --format csv"
+    assert main(sweep.split()) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 11
+    first, invalid, hint = err.splitlines()
+    assert first == "22 variants, 11 kept, 10 shown" and invalid.startswith("11 invalid: ")
+    assert hint == "hint: `--output rows.csv` writes all rows, `--top N` prints more"
+    assert main(["sweep", "mobilenet_v2", "width=0.5,1", "--format", "csv"]) == 0
+    assert not capsys.readouterr().err
