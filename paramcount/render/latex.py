@@ -44,7 +44,7 @@ def render(sheet: Sheet) -> str:
     convention = sheet.data().get("convention", "")
     parts = [
         comment(": ".join(filter(None, (sheet.title, convention)))),
-        "" if sheet.above is None else render(sheet.above._replace(data=dict)),  # the convention is that of the rows
+        "" if sheet.above is None else render(sheet.above._replace(data=dict)) + "\n",  # whose convention is the same
         comment(sheet.summary),
         table(sheet),
         *map(comment, listed(sheet.totals).split("\n")),

@@ -76,6 +76,7 @@ def test_the_parts_and_their_order():
         r"x & 1 \\",
         r"\bottomrule",
         r"\end{tabular}",
+        "",
         r"% 2 rows",
         r"\begin{tabular}{lr}",
         r"\toprule",
