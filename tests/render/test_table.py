@@ -225,9 +225,9 @@ def test_only_a_terminal_cuts_texts(monkeypatch):
     name = "a_name_" * 20
     report = count(Network([With(Dense(8), name=name)], input=8, name="n" * 200))
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(terminal, "interactive", lambda: False)
+    monkeypatch.setattr(terminal, "interactive", lambda stream=None: False)
     assert name in render(report) and "n" * 200 in render(report)
-    monkeypatch.setattr(terminal, "interactive", lambda: True)
+    monkeypatch.setattr(terminal, "interactive", lambda stream=None: True)
     assert "…" in render(report, colour=False) and max(map(len, render(report, colour=False).splitlines())) <= 100
 
 
