@@ -127,7 +127,7 @@ def test_a_file_does_not_depend_on_the_terminal(folder, monkeypatch):
     assert main(["mobilenet_v2", "-o", "a.txt"]) == 0
     monkeypatch.setenv("COLUMNS", "30")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setattr(terminal, "interactive", lambda: True)
+    monkeypatch.setattr(terminal, "interactive", lambda stream=None: True)
     monkeypatch.setattr(terminal, "encoding", lambda *_: "ascii")
     assert main(["mobilenet_v2", "-o", "b.txt"]) == 0
     assert (folder / "a.txt").read_text("utf-8") == (folder / "b.txt").read_text("utf-8")
@@ -137,7 +137,7 @@ def test_a_terminal_gets_no_control_characters(capsys, folder, monkeypatch):
     (folder / "x.yaml").write_text(WARNED.replace("- dense: 8", '- dense: 8\n    name: "a\\x1bb"'))
     assert main(["x.yaml", "--format", "csv"]) == 0
     raw = capsys.readouterr().out
-    monkeypatch.setattr(terminal, "interactive", lambda: True)
+    monkeypatch.setattr(terminal, "interactive", lambda stream=None: True)
     assert main(["x.yaml", "--format", "csv"]) == 0
     shown = capsys.readouterr().out
     assert shown == raw.replace("\x1b", r"\x1b") and "\x1b" not in shown
