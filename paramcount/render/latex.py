@@ -13,7 +13,7 @@ from paramcount.render.table import listed
 INDENT = r"\quad "
 TEX = {each: rf"\{each}" for each in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
+    "~": r"$\sim$",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",

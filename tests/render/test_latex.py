@@ -19,9 +19,9 @@ HOSTILE = [
     *("😀", "卷积", "Ð", "é", "×·–−Δ…µ→±≤≥≈", "██▎", "ß", "ﬁ"),
 ]
 TEXT = st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=[]), max_size=8)
-ESCAPES = r"\\(?:[&%$#_{}]|text(?:backslash|asciitilde|asciicircum|less|greater|bar)\{\}|`\{\}|dots\{\}|quad )"
+ESCAPES = r"\\(?:[&%$#_{}]|text(?:backslash|asciicircum|less|greater|bar)\{\}|`\{\}|dots\{\}|quad )"
 RULE = r"\\rule\{[\d.]+em\}\{1ex\}"
-FORMULA = r"\$\\(?:times|cdot|Delta|mu|to|pm|leq|geq|approx)\$|\$-\$"
+FORMULA = r"\$\\(?:sim|times|cdot|Delta|mu|to|pm|leq|geq|approx)\$|\$-\$"
 PLAIN = r"[ !\"'()*+,\-./0-9:;=?@A-Z\[\]a-zÀ-ÖØ-öø-ÿ]|\{\}[-']"
 
 
