@@ -54,7 +54,7 @@ def one_too_many(parser: Parser, word: str, arguments: Sequence[str], spec: str,
     elif not equals and ":" not in spec and (variant := like(word, variants_of(spec))):
         hint = f"write `{spec}:{variant}`"
     elif not equals and parser.prog == "paramcount" and is_spec(nearest_spec(word)):
-        hint = f"write `paramcount compare {spec} {nearest_spec(word)}`"
+        hint = f"to compare them, write `paramcount compare {spec} {nearest_spec(word)}`"
     return ArgumentError(f"{parser.rule}; {quote(word)} is left over", hint=hint)
 
 

@@ -253,11 +253,11 @@ def test_warnings_are_told_once(capsys, specs):
         ([], "the following arguments are required: SPEC[:VARIANT]"),
         (["fine.yaml", "--max-params", "3.5MB"], "`3.5MB` is not an amount of params\nhint: write 3.5M"),
         (["fine.yaml", "--max-parms", "3"], "unknown option `--max-parms`\nhint: did you mean `--max-params`?"),
-        (["fine.yaml", "--max_params", "3"], "unknown option `--max_params`\nhint: write `--max-params`"),
+        (["fine.yaml", "--max_params", "3"], "unknown option `--max_params`\nhint: write `--max-params 3`"),
         (["fine.yaml", "--max-params", "1", "--min-params", "2"], "params cannot be at least 2 and at most 1"),
         (["fine.yaml", "--max-bytes", "1", "--max-param-bytes", "2"], "`--max-param-bytes` is given twice"),
         (["fine.yaml", "--dtype", "flaot32"], "unknown dtype `flaot32`\nhint: did you mean `float32`?"),
-        (["fine.yaml", "--format", "git"], "unknown value of `--format`: `git`"),
+        (["fine.yaml", "--format", "git"], "unknown format `git`"),
     ],
 )
 def test_wrong_options(arguments, message, capsys):

@@ -154,7 +154,10 @@ def test_a_terminal(run, monkeypatch):
     [
         (["resnet:18"], "error: `compare` takes two specs or more\nhint: `paramcount compare resnet:18 resnet:50`\n"),
         ([], "error: `compare` takes two specs or more\nhint: `paramcount compare resnet:18 resnet:50`\n"),
-        (["resnet:18", "resnet:51"], "error: `ResNet` has no variant `51`\nhint: did you mean `50`?\n"),
+        (
+            ["resnet:18", "resnet:51"],
+            "error: `ResNet` has no variant `51`\nhint: the variants are 18, 34, 50, 101, 152, ",
+        ),
         (["resnet:18", "resnt:50"], "error: there is no spec `resnt:50`\nhint: did you mean `resnet:50`?\n"),
         (["mlp", "mlp", "width=2"], "error: `width=2` is not a spec\nhint: write `--set width=2` to set it in all, "),
         (["mlp", "mlp", "--columns", "parms"], "error: unknown column `parms`\nhint: did you mean `params`?\n"),

@@ -206,8 +206,8 @@ def test_a_variant_that_there_is_not(spec, hint, capsys):
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
-        ("lenet mlp", "write `paramcount compare lenet mlp`"),
-        ("lenet vgg16", "write `paramcount compare lenet vgg:16`"),
+        ("lenet mlp", "to compare them, write `paramcount compare lenet mlp`"),
+        ("lenet vgg16", "to compare them, write `paramcount compare lenet vgg:16`"),
         ("diff resnet18 vgg16", "did you mean `paramcount compare resnet:18 vgg:16`?"),
         ("conv", "did you mean `paramcount kinds conv`?"),
         ("layers", "did you mean `paramcount kinds`?"),

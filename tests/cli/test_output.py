@@ -60,7 +60,7 @@ def test_files_stand_beside_what_is_printed(capsys, folder):
         ("-o dir.md", "`dir.md` cannot be written: it is a folder"),
         ("-o full.md", "`full.md` cannot be written: No space left on device"),
         ("-o locked/old.md", "`locked/old.md` cannot be written: Permission denied"),
-        ("--format xml", "unknown value of `--format`: `xml`\nhint: one of table, json, csv, markdown, latex, html"),
+        ("--format xml", "unknown format `xml`\nhint: one of table, json, csv, markdown, latex, html"),
         ("--json", "unknown option `--json`\nhint: write `--format json`"),
         ("--csv", "unknown option `--csv`\nhint: write `--format csv`"),
         ("--md", "unknown option `--md`\nhint: write `--format markdown`"),
