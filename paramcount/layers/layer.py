@@ -181,6 +181,7 @@ class Layer(Checked, Item, ABC):
 
     family: ClassVar[str] = ""  # one of FAMILIES
     examples: ClassVar[tuple[tuple, ...]] = ()  # (settings, input shape, ...): what the contract test runs
+    example: ClassVar[str] = ""  # a spec that uses it, if not one of these by itself
     takes_prev: ClassVar[bool] = True  # whether the value that arrives is the first input
     slow_in_loops: ClassVar[bool] = False  # whether its gradient is slow on a processor inside a loop of XLA
 

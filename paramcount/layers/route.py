@@ -110,6 +110,11 @@ class Combine(Layer, kind="combine"):
         ({}, (5, 2), (5, 2, 6)),
         ({}, (3,), (3, 4, 6)),
     )
+    example = """\
+input: {sequence: [5, 6]}
+layers:
+  - moe: {experts: 4, top_k: 2, body: [dense: 6]}
+"""
 
     def place(self, builder: Any, name: str | None) -> None:
         raise SpecError("`combine` ends a `moe`, and is not an item of its own", hint="`moe` adds it to its body")
