@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import fill
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 from paramcount.cost.count import count
 from paramcount.errors import ParamcountError
 from paramcount.language.description import Description, describe, families
 from paramcount.language.load import loads
-from paramcount.render.sheet import SCHEMA, Heading, Sheet
+from paramcount.numbers.units import grouped
+from paramcount.render.sheet import PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet
+from paramcount.render.table import aligned
 
 READABLE = 79  # characters of a line of text
 
@@ -52,19 +54,28 @@ def listed() -> Iterator[tuple[str, str, str]]:
 
 def list_sheet() -> Sheet:
     """All kinds, forms, modifiers and blocks, a line each."""
-    rows = list(listed())
-    headings = [Heading("family", "family"), Heading("kind", "kind"), Heading("sentence", "sentence", cut=True)]
-    data = {
-        "schema": SCHEMA,
-        "command": "kinds",
-        "kinds": [dict(zip(("family", "kind", "sentence"), row, strict=True)) for row in rows],
-    }
-    below = ("`paramcount kinds KIND` shows one: its arguments, its formulas, and an example",)
-    return Sheet("", headings, rows, (), below, data.copy)
+    rows, before = [], ""
+    for family, kind, sentence in listed():
+        rows.append((family, "" if family == before else family, kind, sentence))
+        before = family
+    headings = [
+        Heading("family", "family", reader=PROGRAMS),
+        Heading("of", "family", reader=PEOPLE),
+        Heading("kind", "kind"),
+        Heading("sentence", "what it is", wrap=30),
+    ]
+    below = ("`paramcount kinds KIND` shows one: its arguments, what it counts, and an example",)
+    return Sheet("", headings, rows, (), below, lambda: data_of_list(rows))
+
+
+def data_of_list(rows: list[tuple[str, str, str, str]]) -> dict[str, Any]:
+    """The list for JSON."""
+    kinds = [{"family": family, "kind": kind, "sentence": sentence} for family, _, kind, sentence in rows]
+    return {"schema": SCHEMA, "command": "kinds", "rows": kinds}
 
 
 def kind_sheet(word: str) -> Sheet:
-    """One kind, form, modifier or block: its arguments, its formulas, and an example with its figures.
+    """One kind, form, modifier or block: its arguments, what it counts, and an example with its figures.
 
     Raises ArgumentError for a word that specs do not have.
     """
@@ -72,30 +83,47 @@ def kind_sheet(word: str) -> Sheet:
     counts = counts_of(found.example) if found.example else None
     headings = [
         Heading("argument", "argument"),
-        Heading("takes", "takes", cut=True),
-        Heading("default", "default", cut=True),
-        Heading("meaning", "meaning", cut=True),
+        Heading("takes", "takes", wrap=16),
+        Heading("default", "default", wrap=8),
+        Heading("meaning", "meaning", wrap=24),
     ]
     rows = [(each.name, each.takes, each.default, each.meaning) for each in found.arguments]
-    return Sheet(found.signature, headings, rows, (), list(text_of(found, counts)), lambda: data_of(found, counts))
+    about = [line for each in (found.sentence, *found.formulas) for line in ("", *lines_of(each))]
+    above = Sheet("", (), (), (), (*usage_of(found), *about), dict)
+    below = example_of(found.example, counts) if counts else ["no example: its class has none that a spec can write"]
+    return Sheet(
+        f"{found.kind} ({found.family})", headings, rows, (), below, lambda: data_of(found, counts), above=above
+    )
 
 
-def text_of(found: Description, counts: Counts | None) -> Iterator[str]:
-    """What stands below the arguments, in lines."""
-    for each in (found.sentence, *found.formulas):
-        yield from fill(each, READABLE, break_long_words=False, break_on_hyphens=False).split("\n")
-        yield ""
-    if counts is None:
-        yield "no example: its class has none that a spec can write"
-        return
-    yield "example:"
-    yield from (f"  {line}" for line in found.example.splitlines())
-    yield f"output {counts.output}; {counts.params:,} params, {counts.weights:,} weights, {counts.macs:,} MACs, ..."
+def usage_of(found: Description) -> list[str]:
+    """How it is written, in lines."""
+    begin = " " * len(f"{found.kind}: ")
+    usage = lines_of(found.usage, begin + " ")
+    whole = [f"{begin}a {found.whole} is taken whole"] if found.whole else []
+    return [*usage, *whole, *(lines_of(f"{begin}by name: {', '.join(found.by_name)}", begin) if found.by_name else ())]
+
+
+def lines_of(text: str, indent: str = "") -> list[str]:
+    """A text in lines that are easily read, all but the first indented."""
+    return wrap(text, READABLE, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def example_of(example: str, counts: Counts) -> list[str]:
+    """An example and what it costs, in lines."""
+    figures = [
+        ("output", counts.output),
+        ("params", grouped(counts.params)),
+        ("weights (bias-free)", grouped(counts.weights)),
+        ("MACs", grouped(counts.macs)),
+        ("elementwise operations", grouped(counts.elementwise)),
+    ]
+    shown = [*example.splitlines(), "", *aligned(figures, ("left", "right")).split("\n")]
+    return ["example:", "", *(f"  {line}".rstrip() for line in shown)]
 
 
 def data_of(found: Description, counts: Counts | None) -> dict[str, Any]:
     """One kind for JSON."""
-    arguments = [each._asdict() | {"required": each.default is None} for each in found.arguments]
     return {
         "schema": SCHEMA,
         "command": "kinds",
@@ -103,7 +131,7 @@ def data_of(found: Description, counts: Counts | None) -> dict[str, Any]:
         "family": found.family,
         "signature": found.signature,
         "sentence": found.sentence,
-        "arguments": arguments,
+        "arguments": [each._asdict() | {"required": each.default is None} for each in found.arguments],
         "formulas": found.formulas,
         "example": found.example or None,
         "figures": counts and counts._asdict(),

@@ -28,9 +28,10 @@ class Heading(NamedTuple):
 
     Numbers stand on the `right`, and an unknown one is a dash. If the table is too wide, texts are shortened to `wide`
     characters, then columns with a rank in `drop` are left out, the lowest first, then the texts of columns with `cut`
-    are shortened further. A column with `if_any` is left out if it is empty, `colour` gives the code that the terminal
-    has for a value, and `meaning` is explained below the table. `reader` is PEOPLE or PROGRAMS for a column that only
-    those have: tables are for people, CSV and records for programs. An `indented` column shows the tree of the rows.
+    are shortened further; texts of a column with `wrap` are broken into lines of at least that length instead. A column
+    with `if_any` is left out if it is empty, `colour` gives the code that the terminal has for a value, and `meaning`
+    is explained below the table. `reader` is PEOPLE or PROGRAMS for a column that only those have: tables are for
+    people, CSV and records for programs. An `indented` column shows the tree of the rows.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Heading(NamedTuple):
     drop: int = 0
     wide: int = 0
     cut: bool = False
+    wrap: int = 0
     if_any: bool = False
     colour: Callable[[Any], str] | None = None
     meaning: str = ""
