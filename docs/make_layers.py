@@ -7,9 +7,10 @@ from textwrap import fill
 
 from paramcount.cost.kinds import counts_of
 from paramcount.language.definitions import load_shipped
-from paramcount.language.description import AXES, BLOCK, MODIFIER, STRUCTURE, SUGAR, Description, describe, families
+from paramcount.language.description import AXES, BLOCK, MODIFIER, STRUCTURE, Description, describe, families
 from paramcount.language.reading import read_item
 from paramcount.language.shipped import written_block
+from paramcount.layers.checked import SUGAR
 from paramcount.layers.layer import FAMILIES
 
 INTRODUCTION = """\

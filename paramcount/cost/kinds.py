@@ -88,12 +88,11 @@ def kind_sheet(word: str) -> Sheet:
         Heading("meaning", "meaning", wrap=24),
     ]
     rows = [(each.name, each.takes, each.default, each.meaning) for each in found.arguments]
-    about = [line for each in (found.sentence, *found.formulas) for line in ("", *lines_of(each))]
+    about = [line for each in filter(None, (found.sentence, *found.formulas)) for line in ("", *lines_of(each))]
     above = Sheet("", (), (), (), (*usage_of(found), *about), dict)
     below = example_of(found.example, counts) if counts else ["no example: its class has none that a spec can write"]
-    return Sheet(
-        f"{found.kind} ({found.family})", headings, rows, (), below, lambda: data_of(found, counts), above=above
-    )
+    title = f"{found.kind} ({found.family})"
+    return Sheet(title, headings, rows, (), below, lambda: data_of(found, counts), above=above)
 
 
 def usage_of(found: Description) -> list[str]:
@@ -119,7 +118,7 @@ def example_of(example: str, counts: Counts) -> list[str]:
         ("elementwise operations", grouped(counts.elementwise)),
     ]
     shown = [*example.splitlines(), "", *aligned(figures, ("left", "right")).split("\n")]
-    return ["example:", "", *(f"  {line}".rstrip() for line in shown)]
+    return ["example:", "", *(f"    {line}".rstrip() for line in shown)]
 
 
 def data_of(found: Description, counts: Counts | None) -> dict[str, Any]:

@@ -21,13 +21,13 @@ from paramcount.language.shipped import default_of, example_of_block, meanings, 
 from paramcount.language.signature import Signature, signature_of
 from paramcount.language.vocabulary import FORMS, form, shipped
 from paramcount.layers import MODULES, find, registry
+from paramcount.layers.checked import SUGAR
 from paramcount.layers.fields import REQUIRED, Check, Kind
 from paramcount.layers.installed import entry_points
 from paramcount.layers.layer import FAMILIES, LAYOUTS, Layer, Shape
 
 STRUCTURE, MODIFIER, BLOCK = "structure", "modifier", "block"  # beside the families of layers
 UNNAMED = "own"  # of layers of the user's that do not name their family
-SUGAR = ("norm", "activation")  # arguments of every kind of layer
 AXES = "sizes of axes"  # which are given by the names of the axes
 
 
@@ -153,7 +153,8 @@ def of_class(kind: type[Layer] | type[Form], family: str, example: str) -> Descr
         default = field.default if field.default_factory is REQUIRED else field.default_factory()
         text = None if default is REQUIRED else "" if name == takes.open else spelled(default)
         arguments.append(Argument(word, in_words(takes.checks[name]), text, field.metadata.get("doc", "")))
-    text = re.split("\n>>> |\n\nArguments:", getdoc(kind) or "")[0].strip()
+    about = re.split("\n>>> |\n\nArguments:", getdoc(kind) or "")[0].strip()
+    text = "" if about.startswith(f"{kind.__name__}(") else about  # what a dataclass without a docstring is given
     return Description(takes.kind, family, *usage_of(takes, arguments), tuple(arguments), text, example)
 
 
