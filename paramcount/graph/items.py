@@ -23,6 +23,9 @@ Path = Any  # "prev", a name, or a list of items that starts at `prev`
 class Do(Form):
     """Items one after the other, as one group.
 
+    The parameters and the work are those of the items. A group has one row, which `--depth` opens, and a modifier
+    beside it holds for all its items.
+
     >>> import paramcount as pc
     >>> [row.path for row in pc.count([pc.Do([pc.Dense(32), pc.Relu()])], 16).rows]
     ['do0', 'do0.dense0', 'do0.relu0']

@@ -221,8 +221,8 @@ def in_a_spec(layer: type[Layer], settings: dict[str, Any], *given: Any) -> str:
     if layer.takes_prev:
         names.insert(0, next(name for name in ("x", "value", "arriving") if name not in names))
         item = f"{{from: {names[0]}, {item if settings else f'{layer.kind}: '}}}"
-    inputs = ", ".join(f"{name}: {written_shape(shape)}" for name, shape in zip(names, shapes, strict=True))
-    return f"inputs: {{{inputs}}}\nlayers:\n  - {item}\n"
+    inputs = "".join(f"  {name}: {written_shape(shape)}\n" for name, shape in zip(names, shapes, strict=True))
+    return f"inputs:\n{inputs}layers:\n  - {item}\n"
 
 
 def plain(value: Any) -> bool:

@@ -50,7 +50,9 @@ MODIFIERS = {  # in the order in which language.md lists them
 
         Evaluated before `repeat` and `when`. Without a kind, it goes on from that value.""",
         """\
-inputs: {text: {features: 5}, picture: {features: 3}}
+inputs:
+  text: {features: 5}
+  picture: {features: 3}
 layers:
   - {from: text, dense: 2}
   - add: [prev, [from: picture, dense: 2]]
@@ -120,9 +122,13 @@ layers:
 
         Shared parameters count once, their work each time.""",
         """\
-inputs: {left: {features: 64}, right: {features: 64}}
+inputs:
+  left: {features: 64}
+  right: {features: 64}
 layers:
-  - let: {a: [from: left, {dense: 32, share: twin}], b: [from: right, {dense: 32, share: twin}]}
+  - let:
+      a: [from: left, {dense: 32, share: twin}]
+      b: [from: right, {dense: 32, share: twin}]
   - subtract: [a, b]
 """,
     ),
