@@ -6,7 +6,7 @@ from paramcount.cost.count import count
 from paramcount.cost.kinds import counts_of, kind_sheet, list_sheet
 from paramcount.errors import ArgumentError
 from paramcount.graph.bodies import Each, Moe, Scan
-from paramcount.graph.items import Do, Gate, Let, Residual
+from paramcount.graph.items import Do, From, Gate, Let, Residual
 from paramcount.graph.loops import Repeat
 from paramcount.language.description import BLOCK, MODIFIER, STRUCTURE, describe, families
 from paramcount.language.shipped import block_class
@@ -30,7 +30,12 @@ def dense(out, **named):
 
 # The same networks in Python, from the classes, and their figures by hand: params, MACs.
 SAME = {
-    "do": (lambda: Repeat(2, [Do([conv(16, 3), layer("relu")])]), (32, 32, 3), 9 * 3 * 16 + 9 * 16 * 16, None),
+    "do": (
+        lambda: Repeat(2, [Do([conv(16, 3), layer("relu")])]),
+        (32, 32, 3),
+        9 * 3 * 16 + 9 * 16 * 16,
+        32 * 32 * (9 * 3 * 16 + 9 * 16 * 16),
+    ),
     "residual": (
         lambda: [
             Residual([conv(32, 3), layer("relu"), conv(32, 3)]),
@@ -64,12 +69,12 @@ SAME = {
     "scan": (
         lambda: Scan(
             carry={"h": [64]},
-            body=[layer("add", [[dense(64)], [layer("rearrange", "d -> d"), dense(64)]]), layer("tanh")],
+            body=[layer("add", [[dense(64)], [From("h"), dense(64)]]), layer("tanh")],
             next={"h": "prev"},
         ),
-        (100, 64),
-        2 * (64 * 64 + 64),
-        100 * 2 * 64 * 64,
+        (100, 32),
+        32 * 64 + 64 + 64 * 64 + 64,
+        100 * (32 * 64 + 64 * 64),
     ),
     "moe": (
         lambda: Moe(experts=8, top_k=2, body=[dense(64), layer("gelu"), dense(32)]),
@@ -145,19 +150,88 @@ def test_every_example_that_is_not_a_layers_is_worked_out():
     assert {*SAME, *BY_HAND} - {"combine"} == {*found[STRUCTURE], *found[MODIFIER], *found[BLOCK]}
 
 
-@pytest.mark.parametrize("word", [word for word in SAME if word != "scan"])
+@pytest.mark.parametrize("word", SAME)
 def test_an_example_equals_the_same_network_in_python(word):
     make, shape, params, macs = SAME[word]
-    report, counts = (
-        count(make() if isinstance(made := make(), list) else [made], shape),
-        counts_of(describe(word).example),
-    )
-    assert (counts.params, counts.weights) == (report.params, report.weights)
-    assert (counts.macs, counts.elementwise) == (report.macs, report.elementwise)
-    assert counts.params == params and macs in (None, counts.macs)
+    report, counts = count(make(), shape), counts_of(describe(word).example)
+    assert counts == (counts.output, report.params, report.weights, report.macs, report.elementwise)
+    assert (counts.params, counts.macs) == (params, macs)
 
 
 @pytest.mark.parametrize("word", BY_HAND)
 def test_an_example_by_hand(word):
     counts = counts_of(describe(word).example)
     assert (counts.params, counts.macs, counts.elementwise) == BY_HAND[word]
+
+
+def test_counts_of_an_example():
+    counts = counts_of("{input: {image: [4, 4, 3]}, layers: [conv: [8, 3], batch_norm]}")
+    assert counts == ("4×4×8", 216 + 16, 216, 216 * 16, 2 * 128)
+    assert str(counts) == "4×4×8, 232 params, 3,456 MACs"
+
+
+def test_the_list_as_programs_read_it():
+    records = list_sheet().records()
+    assert [record["kind"] for record in records] == WORDS
+    assert list(records[0]) == ["family", "kind", "sentence"]
+    assert records[1] == {
+        "family": "convolution",
+        "kind": "conv_transpose",
+        "sentence": "A transposed convolution over one, two or three spatial axes: a convolution's change of shape, "
+        "reversed.",
+    }
+    assert list_sheet().data() == {"schema": 1, "command": "kinds", "rows": records}
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_list_fits_a_terminal(width):
+    lines = render(list_sheet(), width=width, encoding="utf-8", colour=False).split("\n")
+    assert max(map(len, lines)) <= width
+    assert lines[1].startswith("convolution     conv                 A convolution over one,")
+    assert lines[2].startswith(" " * 37 if width == 80 else " " * 16 + "conv_transpose")  # its family is said once
+    words = " ".join(" ".join(lines).split())
+    assert "…" not in words and "with norm and activation." in words
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_page_fits_a_terminal_and_is_whole(word):
+    found, sheet = describe(word), kind_sheet(word)
+    for width in (80, 120):
+        text = render(sheet, width=width, encoding="utf-8", colour=False)
+        assert max(map(len, text.split("\n"))) <= width
+        assert "…" not in text
+    whole = render(sheet, encoding="utf-8", colour=False)  # in a pipe
+    assert all(each.takes in whole and each.meaning in whole for each in found.arguments)
+    words = " ".join(whole.split())
+    assert all(" ".join(each.split()) in words for each in (found.sentence, *found.formulas))
+    for line in found.example.splitlines():
+        assert f"\n    {line}\n" in whole
+    assert f" {counts_of(found.example).params:,}\n    weights (bias-free)" in whole
+
+
+def test_a_page_as_programs_read_it():
+    data = kind_sheet("pointwise").data()
+    assert (data["schema"], data["command"], data["kind"], data["family"]) == (1, "kinds", "pointwise", "convolution")
+    assert data["signature"] == "pointwise: [out, stride=1], by name groups=1 bias=false weight_norm=false"
+    assert data["arguments"][0] == {
+        "name": "out",
+        "takes": "a whole number of at least 1",
+        "default": None,
+        "meaning": "the channels of the result",
+        "required": True,
+    }
+    assert data["arguments"][1]["default"] == "1" and not data["arguments"][1]["required"]
+    assert data["formulas"][0].startswith("Weights: channels / groups × out.")
+    assert data["example"] == "input: {image: [5, 4, 3]}\nlayers:\n  - pointwise: 6\n"
+    assert data["figures"] == {"output": "5×4×6", "params": 18, "weights": 18, "macs": 360, "elementwise": 0}
+    assert kind_sheet("pointwise").records()[1] == {
+        "argument": "stride",
+        "takes": "a whole number of at least 1, or a list with one for each axis",
+        "default": "1",
+        "meaning": "the step from one position to the next",
+    }
+
+
+def test_an_unknown_kind():
+    with pytest.raises(ArgumentError, match="there is no kind `Dens`"):
+        kind_sheet("Dens")
