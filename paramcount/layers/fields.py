@@ -117,7 +117,10 @@ class Parts(PerAxis):
     """A number of equal parts, or the whole list of their sizes."""
 
     listed = True
-    allows = "a number of equal parts, or a list of their sizes"
+
+    @property
+    def allows(self) -> str:
+        return "a number of equal parts, or a list of their sizes"
 
 
 class Pairs(Wholes):

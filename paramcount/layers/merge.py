@@ -70,7 +70,7 @@ class Add(Merge, kind="add"):
 class Subtract(Merge, kind="subtract"):
     """The first value less the others.
 
-    The first also sets the shape; the others have the same or broadcast to it. Elementwise: 1 per element for each value
+    It also sets the shape; the others have the same or broadcast to it. Elementwise: 1 per element for each value
     beyond the first.
 
     >>> Subtract(["prev", "mean"]).work(Shape.of(10), Shape.of(10)).elementwise

@@ -24,6 +24,7 @@ WRONG = [  # what a user may type
     *("sweep mobilenet_v2 width=1,2 -o rows.csv", "sweep mobilenet_v2 width=1,2 --limit 1"),
     *("solve mobilenet_v2 width --params 3M", "solve mobilenet_v2 width", "lenet -n 5", "lenet --no-color"),
     *("trace jax.numpy:matmull", "train lenet --data x --learning-rate 0.1"),
+    *("layers", "ops", "conv", "lenet --kinds", "kinds Conv2d", "kinds convs"),
 ]
 
 

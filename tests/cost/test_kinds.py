@@ -17,7 +17,9 @@ WORDS = [word for words in families().values() for word in words]
 
 
 def layer(kind, *positional, **named):
-    return find(kind)(*positional, **named)
+    found = find(kind)
+    assert found is not None
+    return found(*positional, **named)
 
 
 def conv(*positional):
