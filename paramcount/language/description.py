@@ -184,7 +184,7 @@ def given_to_block(check: Check, default: str | None, meaning: str) -> str:
 def of_modifier(word: str) -> Description:
     modifier = MODIFIERS[word]
     argument = Argument(word, modifier.takes, None, modifier.meaning)
-    text = re.sub(r" *\n *(?=\S)", " ", modifier.about)
+    text = "\n\n".join(" ".join(each.split()) for each in modifier.about.split("\n\n"))
     return Description(word, MODIFIER, modifier.usage, "", (), (argument,), text, modifier.example)
 
 
