@@ -127,7 +127,7 @@ def describe(word: str) -> Description:
         raise unknown_word(word, families())
     module = MODULES.get(word)
     _, _, more = (getdoc(import_module(f"paramcount.layers.{module}")) or "").partition("\n\n") if module else ("",) * 3
-    example = layer.example or next(filter(None, (in_a_spec(layer, *each) for each in layer.examples)), "")
+    example = layer.example or next(filter(None, (in_a_spec(layer, each) for each in layer.examples)), "")
     return of_class(layer, layer.family or UNNAMED, example)._replace(more=more)
 
 
@@ -207,10 +207,13 @@ def usage_of(takes: Signature, arguments: list[Argument]) -> tuple[str, str, tup
     return usage, "", tuple(by_name)
 
 
-def in_a_spec(layer: type[Layer], settings: dict[str, Any], *given: Any) -> str:
-    """An example of a layer as a whole spec; empty if a spec cannot write it."""
-    shapes = [each if isinstance(each, Shape) else Shape.of(*each) for each in given]
-    if not all(shape.layout in LAYOUTS for shape in shapes) or not plain(settings):
+def in_a_spec(layer: type[Layer], example: Any) -> str:
+    """One of a layer's examples, settings and shapes, as a whole spec; empty if a spec cannot write it."""
+    if not (isinstance(example, (list, tuple)) and example and isinstance(example[0], dict) and plain(example[0])):
+        return ""
+    settings, *given = example
+    shapes = [Shape.of(*each) if isinstance(each, (list, tuple)) else each for each in given]
+    if not all(isinstance(shape, Shape) and shape.layout in LAYOUTS for shape in shapes):
         return ""
     paths: list[Any] = [settings[name] for name, _ in layer.value_fields() if settings.get(name) is not None]
     names = [name for path in paths for name in (path if isinstance(path, (list, tuple)) else [path])]
@@ -220,7 +223,9 @@ def in_a_spec(layer: type[Layer], settings: dict[str, Any], *given: Any) -> str:
         return f"input: {written_shape(arriving[0])}\nlayers:\n  - {item}\n"
     if layer.takes_prev:
         names.insert(0, next(name for name in ("x", "value", "arriving") if name not in names))
-        item = f"{{from: {names[0]}, {item if settings else f'{layer.kind}: '}}}"
+        item = f"{{from: {names[0]}, {item}}}"
+    if len(names) != len(shapes):
+        return ""
     inputs = "".join(f"  {name}: {written_shape(shape)}\n" for name, shape in zip(names, shapes, strict=True))
     return f"inputs:\n{inputs}layers:\n  - {item}\n"
 

@@ -7,11 +7,13 @@ import pytest
 import paramcount as pc
 from paramcount.errors import ArgumentError
 from paramcount.language import items
-from paramcount.language.description import BLOCK, MODIFIER, STRUCTURE, describe, families, parted, spelled
+from paramcount.language.description import BLOCK, MODIFIER, STRUCTURE, describe, families, in_a_spec, parted, spelled
 from paramcount.language.load import loads
 from paramcount.language.modifiers import MODIFIERS
 from paramcount.language.vocabulary import FORMS, form, shipped
 from paramcount.layers import MODULES, find
+from paramcount.layers.attend import Attend
+from paramcount.layers.dense import Dense
 from paramcount.layers.fields import (
     AxisSizes,
     Check,
@@ -27,6 +29,7 @@ from paramcount.layers.fields import (
     Word,
 )
 from paramcount.layers.layer import FAMILIES, Shape
+from paramcount.layers.norm import LayerNorm
 
 WORDS = [*MODULES, *FORMS, *MODIFIERS, *sorted(shipped())]
 
@@ -210,3 +213,31 @@ def test_unknown_words(word, hint):
     with pytest.raises(ArgumentError, match=re.escape(f"there is no kind `{word}`")) as error:
         describe(word)
     assert error.value.hint.startswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("settings", "shapes", "example"),
+    [
+        ({"out": 6}, [(10,)], "input: {features: 10}\nlayers:\n  - dense: 6\n"),
+        (
+            {"out": 6, "bias": False},
+            [[5, 10]],
+            "input: {sequence: [5, 10]}\nlayers:\n  - dense: {out: 6, bias: false}\n",
+        ),
+        ({"out": 6, "norm": LayerNorm()}, [(10,)], ""),
+        ({"out": 6}, [(1, 2, 3, 4, 5)], ""),
+        ({"out": 6}, [10], ""),
+        ({"out": 6}, [Shape((4,), "tokens")], "input: {tokens: 4}\nlayers:\n  - dense: 6\n"),
+    ],
+)
+def test_examples_that_a_spec_can_write(settings, shapes, example):
+    assert in_a_spec(Dense, (settings, *shapes)) == example
+
+
+@pytest.mark.parametrize("example", [(), {"out": 6}, "out", ("out", (10,)), None, 3])
+def test_what_is_not_an_example(example):
+    assert in_a_spec(Dense, example) == ""
+
+
+def test_an_example_without_the_shapes_of_its_values():
+    assert in_a_spec(Attend, ({"query": "q", "key": "k", "value": "v"}, (5, 2, 4))) == ""
