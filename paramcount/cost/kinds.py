@@ -11,7 +11,7 @@ from paramcount.errors import ParamcountError
 from paramcount.language.description import Description, describe, families
 from paramcount.language.load import loads
 from paramcount.numbers.units import grouped
-from paramcount.render.sheet import PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet
+from paramcount.render.sheet import CODE, PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet
 from paramcount.render.table import aligned
 
 READABLE = 79  # characters of a line of text
@@ -88,7 +88,7 @@ def kind_sheet(word: str) -> Sheet:
         Heading("meaning", "meaning", wrap=24),
     ]
     rows = [(each.name, each.takes, each.default, each.meaning) for each in found.arguments]
-    about = [line for each in filter(None, (found.sentence, *found.formulas)) for line in ("", *lines_of(each))]
+    about = [line for each in filter(None, (found.sentence, *found.formulas)) for line in ("", each)]
     above = Sheet("", (), (), (), (*usage_of(found), *about), dict)
     below = example_of(found.example, counts) if counts else ["no example: its class has none that a spec can write"]
     title = f"{found.kind} ({found.family})"
@@ -96,16 +96,21 @@ def kind_sheet(word: str) -> Sheet:
 
 
 def usage_of(found: Description) -> list[str]:
-    """How it is written, in lines."""
+    """How it is written, in lines of code."""
     begin = " " * len(f"{found.kind}: ")
-    usage = lines_of(found.usage, begin + " ")
-    whole = [f"{begin}a {found.whole} is taken whole"] if found.whole else []
-    return [*usage, *whole, *(lines_of(f"{begin}by name: {', '.join(found.by_name)}", begin) if found.by_name else ())]
+    lines = code(found.usage, begin + " ")
+    if found.whole:
+        lines += code(f"{begin}a {found.whole} is taken whole")
+    if found.by_name:
+        lines += code(f"{begin}by name: {', '.join(found.by_name)}", begin)
+    return lines
 
 
-def lines_of(text: str, indent: str = "") -> list[str]:
-    """A text in lines that are easily read, all but the first indented."""
-    return wrap(text, READABLE, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+def code(text: str, indent: str = "") -> list[str]:
+    """A text in lines of code, all but the first further indented."""
+    width = READABLE - len(CODE)
+    lines = wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return [CODE + line for line in lines]
 
 
 def example_of(example: str, counts: Counts) -> list[str]:
@@ -118,7 +123,7 @@ def example_of(example: str, counts: Counts) -> list[str]:
         ("elementwise operations", grouped(counts.elementwise)),
     ]
     shown = [*example.splitlines(), "", *aligned(figures, ("left", "right")).split("\n")]
-    return ["example:", "", *(f"    {line}".rstrip() for line in shown)]
+    return ["example:", "", *(CODE + line if line else "" for line in shown)]
 
 
 def data_of(found: Description, counts: Counts | None) -> dict[str, Any]:

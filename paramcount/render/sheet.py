@@ -13,6 +13,7 @@ from paramcount.numbers.units import binary, decimal, grouped, rounded
 SCHEMA = 1  # of what JSON holds
 BAR = 6  # characters
 EIGHTHS = " ▏▎▍▌▋▊▉"
+CODE = "    "
 PEOPLE, PROGRAMS = "people", "programs"  # for whom a column is
 
 
@@ -28,10 +29,10 @@ class Heading(NamedTuple):
 
     Numbers stand on the `right`, and an unknown one is a dash. If the table is too wide, texts are shortened to `wide`
     characters, then columns with a rank in `drop` are left out, the lowest first, then the texts of columns with `cut`
-    are shortened further; texts of a column with `wrap` are broken into lines of at least that length instead. A column
-    with `if_any` is left out if it is empty, `colour` gives the code that the terminal has for a value, and `meaning`
-    is explained below the table. `reader` is PEOPLE or PROGRAMS for a column that only those have: tables are for
-    people, CSV and records for programs. An `indented` column shows the tree of the rows.
+    are shortened further. A column with `if_any` is left out if it is empty, `colour` gives the code that the terminal
+    has for a value, and `meaning` is explained below the table. `reader` is PEOPLE or PROGRAMS for a column that only
+    those have: tables are for people, CSV and records for programs. An `indented` column shows the tree of the rows.
+    Texts of a column with `wrap` are not shortened, but broken into lines of at least that many characters.
     """
 
     name: str
@@ -41,12 +42,12 @@ class Heading(NamedTuple):
     drop: int = 0
     wide: int = 0
     cut: bool = False
-    wrap: int = 0
     if_any: bool = False
     colour: Callable[[Any], str] | None = None
     meaning: str = ""
     reader: str = ""
     indented: bool = False
+    wrap: int = 0
 
     def text(self, value: Any) -> str:
         """A value for people."""
@@ -69,10 +70,10 @@ class Sheet(NamedTuple):
     """A table with a value, or None, for each heading in each row, and what stands around it.
 
     `totals` are lines of a label, a whole number and how it is written in its unit; `below` are lines of text, where
-    an empty line begins a paragraph. `data` returns the whole result as plain values, for JSON. If the rows are a tree,
-    `levels` has the depth of each, from 0. `footer` is the row of the totals of the columns, for formats that list no
-    totals below. `above` is a smaller sheet that stands before the rows, and `summary` says what the rows are, for
-    formats that fold them away.
+    an empty line begins a paragraph, and one that begins with CODE is shown as it is written. `data` returns the whole
+    result as plain values, for JSON. If the rows are a tree, `levels` has the depth of each, from 0. `footer` is the
+    row of the totals of the columns, for formats that list no totals below. `above` is a smaller sheet that stands
+    before the rows, and `summary` says what the rows are, for formats that fold them away.
     """
 
     title: str

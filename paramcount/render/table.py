@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from paramcount.errors import printable, visible
 from paramcount.numbers.units import grouped
 from paramcount.render import terminal
-from paramcount.render.sheet import PEOPLE, Heading, Sheet
+from paramcount.render.sheet import CODE, PEOPLE, Heading, Sheet
 
 LONGEST = 120  # characters of a text on a terminal
 SHORTEST = 6  # characters that are left of the texts of a column with `cut`
@@ -33,12 +33,17 @@ def render(sheet: Sheet, *, width: int | None = None, encoding: str | None = Non
     parts.append(lay_out(shown, colour))
     parts.append(terminal.written(listed(sheet.totals, units=width >= ROOM), encoding))
     lines = [visible(line) for line in sheet.below]
-    below = [line if width >= WRAPPED else filled(line, width) for line in lines]
+    below = [line if stays(line, width, cut) else filled(line, width) for line in lines]
     meanings = [f"{each.heading.title} = {each.heading.meaning}" for each in shown if each.heading.meaning]
     if meanings:
         below[-1] = filled("; ".join([lines[-1], *meanings]), width)
     parts.append(terminal.written("\n".join(below), encoding))
     return "\n\n".join(filter(None, parts))
+
+
+def stays(line: str, width: int, cut: bool) -> bool:
+    """Whether a line is not wrapped: it fits, it is code, or it goes to a program."""
+    return line.startswith(CODE) or (len(line) <= width if cut else width >= WRAPPED)
 
 
 class Fitted(NamedTuple):

@@ -78,10 +78,9 @@ def test_one_kind(capsys):
     out = capsys.readouterr().out
     assert out.startswith(
         "dense (dense)\n\n"
-        "dense: [out]\n"
-        "       by name: bias=true, tied=none, weight_norm=false\n\n"
-        "A matrix, and by default a bias, on the last axis of features or of each step\n"
-        "of a sequence.\n\n"
+        "    dense: [out]\n"
+        "           by name: bias=true, tied=none, weight_norm=false\n\n"
+        "A matrix, and by default a bias, on the last axis of features or of each step of a sequence.\n\n"
         "Weights: channels × out. MACs: that × steps. "
     )
     assert out.endswith(
@@ -130,12 +129,12 @@ def test_own_layers(own, capsys):
     assert main(["kinds", "doubled", "--plugin", own]) == 0
     out = capsys.readouterr().out
     assert out.startswith(
-        "doubled (elementwise)\n\ndoubled: [times=1]\n\nTwice the value, `times` times.\n\nElementwise:"
+        "doubled (elementwise)\n\n    doubled: [times=1]\n\nTwice the value, `times` times.\n\nElementwise:"
     )
     assert "\n      - doubled: 3\n" in out and out.endswith("elementwise operations   60\n")
     assert main(["kinds", "plain", "--plugin", own]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("plain (own)\n\nplain: [size]\n\nargument ")
+    assert out.startswith("plain (own)\n\n    plain: [size]\n\nargument ")
     assert out.endswith("\n\nno example: its class has none that a spec can write\n")
 
 

@@ -204,8 +204,8 @@ def test_a_page_fits_a_terminal_and_is_whole(word):
         assert "…" not in text
     whole = render(sheet, encoding="utf-8", colour=False)  # in a pipe
     assert all(each.takes in whole and each.meaning in whole for each in found.arguments)
-    words = " ".join(whole.split())
-    assert all(" ".join(each.split()) in words for each in (found.sentence, *found.formulas))
+    lines = whole.split("\n")
+    assert all(each in lines for each in (found.sentence, *found.formulas))
     for line in found.example.splitlines():
         assert f"\n    {line}\n" in whole
     assert f" {counts_of(found.example).params:,}\n    weights (bias-free)" in whole

@@ -328,3 +328,12 @@ def test_the_column_with_most_to_spare_is_broken_first():
     sheet = Sheet("", headings, [("one two", "a b c d e f g h i j")], (), (), dict)
     lines = written(sheet, width=20, encoding="utf-8", colour=False).splitlines()
     assert lines == ["a        b", "one two  a b c d e f", "         g h i j"]
+
+
+def test_lines_below_are_wrapped_on_a_terminal_unless_they_are_code():
+    sheet = Sheet("", (), (), (), ("word " * 30, "", f"    {'code ' * 30}"), dict)
+    text, _, code = written(sheet, encoding="utf-8", colour=False).split("\n")
+    assert (text, code) == ("word " * 30, f"    {'code ' * 30}")  # whole in a pipe
+    *lines, _, code = written(sheet, width=100, encoding="utf-8", colour=False).split("\n")
+    assert lines == [" ".join(["word"] * 20), " ".join(["word"] * 10)]
+    assert code == f"    {'code ' * 30}"
