@@ -7,7 +7,8 @@ import pytest
 import paramcount as pc
 from paramcount.errors import ArgumentError
 from paramcount.language import items
-from paramcount.language.description import BLOCK, MODIFIER, STRUCTURE, describe, families, in_a_spec, parted, spelled
+from paramcount.language.description import BLOCK, MODIFIER, STRUCTURE, describe, families, parted
+from paramcount.language.example import in_a_spec, spelled
 from paramcount.language.load import loads
 from paramcount.language.modifiers import MODIFIERS
 from paramcount.language.vocabulary import FORMS, form, shipped
