@@ -9,6 +9,7 @@ from paramcount.graph.bodies import Each, Moe, Scan
 from paramcount.graph.items import Do, From, Gate, Let, Residual
 from paramcount.graph.loops import Repeat
 from paramcount.language.description import BLOCK, MODIFIER, STRUCTURE, describe, families
+from paramcount.language.load import loads
 from paramcount.language.shipped import block_class
 from paramcount.layers import find
 from paramcount.render.table import render
@@ -164,6 +165,11 @@ def test_an_example_equals_the_same_network_in_python(word):
 def test_an_example_by_hand(word):
     counts = counts_of(describe(word).example)
     assert (counts.params, counts.macs, counts.elementwise) == BY_HAND[word]
+
+
+def test_the_example_of_frozen_weights_has_some():
+    report = count(loads(describe("frozen").example))
+    assert report.trainable == 9 * 16 * 8
 
 
 def test_counts_of_an_example():

@@ -112,6 +112,7 @@ def test_a_layer_and_its_arguments():
     assert out == ("out", "a whole number of at least 1", None, "the channels of the result")
     assert kernel.takes == "a whole number of at least 1, or a list with one for each axis"
     assert (str(out), str(stride)) == ("out", "stride=1")
+    assert found.arguments[-2][:3] == ("norm", "a kind that needs no argument, or none", "none")
     assert found.example == "input: {image: [9, 9, 6]}\nlayers:\n  - conv: {out: 8, kernel: 3}\n"
 
 
