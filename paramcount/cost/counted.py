@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -169,6 +170,10 @@ class Counted(Figured, Shown):
         if top is not None:
             top = whole_argument("top", top)
         return sheet_of(self, depth, columns, argument("sort", sort, Text(none=True)), flat, top)
+
+    def folded(self) -> Sheet:
+        """All levels of the tree."""
+        return self.with_warnings(depth=sys.maxsize)
 
     def all_totals(self) -> dict[str, int | None]:
         """The totals by name, also those that are not a sum of rows."""

