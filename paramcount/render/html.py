@@ -14,7 +14,7 @@ from typing import Any
 
 from paramcount.errors import visible
 from paramcount.numbers.units import binary, grouped
-from paramcount.render.sheet import PEOPLE, PROGRAMS, Heading, Sheet, bar
+from paramcount.render.sheet import CODE, PEOPLE, PROGRAMS, Heading, Sheet, bar
 
 WIDEST = 24  # characters of a column of texts, which are wrapped then
 NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
@@ -23,6 +23,7 @@ STYLE = """\
 .paramcount{overflow-x:auto;text-align:left;line-height:1.4;font-variant-numeric:tabular-nums}
 .paramcount small{font-size:.93em;opacity:.75}
 .paramcount p{margin:.4em 0;opacity:.8}
+.paramcount pre{margin:.4em 0;overflow-x:auto}
 .paramcount span,.paramcount small{unicode-bidi:isolate;overflow-wrap:anywhere}
 .paramcount summary{cursor:pointer}
 .paramcount>p,.paramcount-tree{max-width:72em}
@@ -176,9 +177,11 @@ def listed(sheet: Sheet) -> str:
 
 
 def paragraphs(lines: Sequence[str]) -> Iterator[str]:
-    """Lines of text, each on its own; an empty one begins a paragraph."""
-    for filled, group in groupby(lines, bool):
-        if filled:
+    """Lines of text, each on its own; an empty one begins a paragraph, and those of code stay as they are written."""
+    for (filled, is_code), group in groupby(lines, lambda each: (bool(each), each.startswith(CODE))):
+        if is_code:
+            yield "<pre>{}</pre>".format("\n".join(escaped(each.removeprefix(CODE)) for each in group))
+        elif filled:
             yield f"<p>{'<br>'.join(map(escaped, group))}</p>"
 
 
