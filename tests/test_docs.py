@@ -120,7 +120,7 @@ def test_command(page, block, tmp_path):
     if {"verify", "trace"} & set(words) and find_spec("jax") is None:
         pytest.skip("needs jax")
     write_files(page, tmp_path)
-    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8", "GITHUB_ACTIONS": ""}
     done = subprocess.run(
         [sys.executable, "-m", "paramcount", *words[2:]],
         capture_output=True,

@@ -23,6 +23,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, rule: str = "one spec at a time", **texts: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **texts)
         self.rule = rule
+        self.limited: Sequence[str] = ()  # the figures that `--max-FIGURE` and `--min-FIGURE` limit
 
     def shared(self, *names: str, **changes: Any) -> None:
         """Add options that several commands have, with the settings that differ here."""
@@ -50,12 +51,19 @@ class Parser(argparse.ArgumentParser):
         add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of a KV cache of this many tokens")
         add("--attention", choices=ATTENTION, default="dense", help="exact counts only pairs that are not masked")
 
+    def limits(self, figures: Sequence[str]) -> None:
+        """Let figures be limited by `--max-FIGURE` and `--min-FIGURE`, of which the help shows one."""
+        self.limited = figures
+        help = "the most parameters: 3.5M, 8B; likewise --max-macs 300M, --max-bytes 14MiB, --min-params, and so on"
+        self.add_argument("--max-params", metavar="N", help=f"{help}; beyond, the exit code is 1")
+
     @property
     def help_hint(self) -> str:
         return f"`{self.prog} --help` lists the options"
 
     def error(self, message: str) -> NoReturn:
-        raise ArgumentError(message, hint=self.help_hint)
+        message, _, hint = message.partition("\nhint: ")
+        raise ArgumentError(message, hint=hint or self.help_hint)
 
     def refuse_twice(self, arguments: Sequence[str]) -> None:
         """Raise ArgumentError for an option with a value that is given twice and not repeatable; one would be lost."""
@@ -68,6 +76,10 @@ class Parser(argparse.ArgumentParser):
                 seen.add(action)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        if self.limited and any(word.startswith(("--max-", "--min-")) for word in arguments):
+            from paramcount.cli.limits import add_limits
+
+            add_limits(self, self.limited, arguments)
         try:
             options, left = self.parse_known_intermixed_args(arguments)
         except ArgumentError:  # where an argument is missing, an option that does not exist may stand in its place
@@ -85,7 +97,8 @@ class Parser(argparse.ArgumentParser):
         from paramcount.cli import guesses
         from paramcount.errors import suggest
 
-        spec, known = getattr(options, "spec", ""), list(self._option_string_actions)
+        spec, known = getattr(options, "spec", ""), [*self._option_string_actions]
+        known += [f"--{end}-{figure.replace('_', '-')}" for figure in self.limited for end in ("max", "min")]
         before = "--set " if "--set" in known else ""
         word, equals, value = words[0].partition("=")
         if not word.startswith("-"):
@@ -148,28 +161,46 @@ def listed(words: Sequence[str]) -> str:
 
 
 def at_least_one(text: str) -> int:
-    """A count, which may have a suffix: `128`, `32k`, `1.5M`."""
-    from paramcount.cli.values import whole
-
-    number = whole(text)
+    """A whole number of at least 1; a suffix is refused, since 8k tokens may be 8,192 or 8,000."""
+    number = whole_number(text)
     if not number:
-        raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 1")
+        raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 1{without_suffix(text)}")
     return number
 
 
+def whole_number(text: str) -> int | None:
+    """A whole number in plain digits, or None for any other text."""
+    digits = text.strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= LONGEST else None
+
+
+def without_suffix(text: str) -> str:
+    """What a number with a suffix may stand for, as a hint; nothing for any other text."""
+    from fractions import Fraction
+
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([kKMG])i?B?", text.strip())
+    if found is None:
+        return ""
+    power = "KMG".index(found[2].upper()) + 1
+    meant = [Fraction(found[1]) * base**power for base in (1024, 1000)]
+    whole = [str(each) for each in meant if each and each.denominator == 1]
+    return f"\nhint: write {' or '.join(whole)}" if whole else ""
+
+
 def at_least_zero(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
+    number = whole_number(text)
+    if number is None:
         raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 0")
-    return int(text)
+    return number
 
 
 def levels(text: str) -> int:
     if text == "all":
         return sys.maxsize
-    try:
-        return at_least_one(text)
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{error}, nor `all`") from None
+    number = whole_number(text)
+    if not number:
+        raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 1, nor `all`")
+    return number
 
 
 def names(text: str) -> list[str]:
@@ -182,6 +213,7 @@ def output(text: str) -> str:
     return text
 
 
+LONGEST = 30  # digits of a number that can be of use
 REPEATABLE: dict[str, Any] = {"action": "append", "default": []}
 SHARED: dict[str, dict[str, Any]] = {
     "spec": {"metavar": "SPEC[:VARIANT]", "help": "a shipped spec, a file, or - for standard input"},
