@@ -1,5 +1,8 @@
 """The sheets of `paramcount kinds`: examples that are counted, and text that fits a terminal or is whole."""
 
+import csv
+import io
+
 import pytest
 
 from paramcount.cost.count import count
@@ -13,6 +16,7 @@ from paramcount.language.load import loads
 from paramcount.language.shipped import block_class
 from paramcount.layers import find
 from paramcount.render.table import render
+from paramcount.render.writing import rendered
 
 WORDS = [word for words in families().values() for word in words]
 
@@ -243,3 +247,16 @@ def test_a_page_as_programs_read_it():
 def test_an_unknown_kind():
     with pytest.raises(ArgumentError, match="there is no kind `Dens`"):
         kind_sheet("Dens")
+
+
+def test_a_page_in_other_formats():
+    sheet = kind_sheet("pointwise")
+    read = list(csv.reader(io.StringIO(rendered(sheet, "csv"))))
+    assert read[0] == ["argument", "takes", "default", "meaning"]
+    assert [row[0] for row in read[1:]] == ["out", "stride", "groups", "bias", "weight_norm", "norm", "activation"]
+    markdown = rendered(sheet, "markdown").split("\n\n")
+    assert markdown[0] == "**pointwise (convolution)**"
+    assert markdown[1].startswith("    pointwise: [out, stride=1]\n")
+    assert markdown[-3:-1] == ["example:", "    input: {image: [5, 4, 3]}\n    layers:\n      - pointwise: 6"]
+    assert "<pre>input: {image: [5, 4, 3]}\nlayers:\n  - pointwise: 6</pre>" in rendered(sheet, "html")
+    assert "%       - pointwise: 6" in rendered(sheet, "latex").split("\n")
