@@ -37,7 +37,8 @@ WRONG = [  # what a user may type
     *("sweep mobilenet_v2 width=1,2 --limit 1", "sweep mobilenet_v2 width=1,2 --filter 'params > 1'"),
     *("solve mobilenet_v2 width --params 3M", "solve mobilenet_v2 width", "lenet --no-color", "info lenet --json"),
     *("lenet --validate", "budget lenet", "verify lenet --max-macs 1M", "trace jax.numpy:matmull"),
-    *("train lenet --data x --learning-rate 0.1", "train lenet --dataset x", "new my"),
+    *("train lenet --data x --learning-rate 0.1", "train lenet --dataset x", "new my", "layers", "ops", "conv"),
+    *("lenet --kinds", "kinds Conv2d", "kinds convs"),
 ]
 
 
