@@ -6,8 +6,8 @@ from paramcount.cli.options import WRITING, Parser, load_plugins, show
 
 EXAMPLES = """\
 examples:
-  paramcount kinds                             every kind of layer, form, modifier and shipped block
-  paramcount kinds conv                        one: its arguments, what it counts, and an example
+  paramcount kinds                             every kind, form, modifier, block
+  paramcount kinds conv                        one: arguments, figures, an example
   paramcount kinds --plugin my_layers.py       your own layers too
   paramcount kinds conv --format json          for programs
 """
@@ -28,7 +28,7 @@ def parser() -> Parser:
         rule="one kind at a time",
         prog="paramcount kinds",
         usage="paramcount kinds [KIND] [options]",
-        description="List what specs can write: kinds of layers, forms, modifiers and shipped blocks; or describe one.",
+        description="List kinds of layers, forms, modifiers and shipped blocks, or describe one.",
         epilog=EXAMPLES,
     )
     parser.add_argument("kind", metavar="KIND", nargs="?", help="a kind, a form, a modifier or a shipped block")
