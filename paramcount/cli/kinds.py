@@ -7,7 +7,7 @@ from paramcount.cli.options import WRITING, Parser, load_plugins, show
 EXAMPLES = """\
 examples:
   paramcount kinds                             every kind, form, modifier, block
-  paramcount kinds conv                        one: arguments, figures, an example
+  paramcount kinds conv                        one: arguments, figures, example
   paramcount kinds --plugin my_layers.py       your own layers too
   paramcount kinds conv --format json          for programs
 """
