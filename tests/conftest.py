@@ -26,6 +26,11 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # `XLA_FLAGS= pytest` compiles as users do
 os.environ.setdefault("PYTHONWARNINGS", "ignore:Error reading persistent compilation cache:UserWarning")
 
+# Python keeps what it compiles too, here and in the processes that tests start: without it, pytest takes several
+# seconds in each worker to rewrite assertions, and each process up to half a second to start.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # In the background of a shell, signals are ignored, also by the processes that tests start. With a handler that does
 # nothing they are so here alone.
 for name in ("SIGINT", "SIGHUP"):
@@ -37,6 +42,14 @@ CHOSEN = (
     *("albert", "alexnet", "clip", "ddpm", "deepspeech", "dit", "inception_v3", "mamba", "mixtral", "mobilenet_v2"),
     *("ofa_mobilenet_v3", "seq2seq", "swin_v2", "unet"),
 )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Each worker takes tests as they stand in files, so that fixtures of modules are made once, and helps at the end."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
