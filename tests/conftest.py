@@ -46,7 +46,7 @@ CHOSEN = (
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Each worker takes tests as they stand in files, so that fixtures of modules are made once, and helps at the end."""
+    """Each worker takes tests as they stand in files, so that what a module shares is made once; who ends takes over."""
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log)
@@ -82,9 +82,40 @@ def mnist() -> Path:
     return folder
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--once", metavar="FILE", type=Path, help="leave out tests that FILE names; add those that pass")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if find_spec("jax") is None:
         config.pluginmanager.register(SkipWithoutJax())
+    if config.option.once:
+        config.pluginmanager.register(Once(config.option.once))
+
+
+class Once:
+    """Tests that a file names are left out, and those that pass are added to it when all have ended.
+
+    So a run in a fuller environment takes up what was skipped or left out in the first.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.before = set(file.read_text("utf-8").splitlines()) if file.exists() else set()
+        self.passed: list[str] = []
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in self.before])
+        items[:] = [item for item in items if item.nodeid not in self.before]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            self.passed.append(report.nodeid)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if not hasattr(session.config, "workerinput"):  # workers report to the process that started them
+            with self.file.open("a", encoding="utf-8") as file:
+                file.writelines(f"{name}\n" for name in self.passed)
 
 
 class SkipWithoutJax:

@@ -366,7 +366,7 @@ def only_our_errors(text):
         str(refused)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(st.lists(st.sampled_from(SOUP), max_size=14))
 def test_token_soup(tokens):
     only_our_errors(" ".join(tokens))
@@ -395,7 +395,7 @@ anything = st.recursive(
 )
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(anything)
 def test_any_values(text):
     only_our_errors(text)
