@@ -46,7 +46,7 @@ CHOSEN = (
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Each worker takes tests as they stand in files, so that what a module shares is made once; who ends takes over."""
+    """Workers take tests as they stand in files, so that a module's fixtures are made once; who ends first helps."""
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log)
