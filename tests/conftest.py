@@ -53,9 +53,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test of a `chosen_spec` runs on those chosen; of a `shipped_spec` with the mark `full` on the others too."""
-    if "chosen_spec" in metafunc.fixturenames:
-        metafunc.parametrize("chosen_spec", CHOSEN)
+    """A test of a `shipped_spec` runs on those chosen, and with the mark `full` on the others too."""
     if "shipped_spec" in metafunc.fixturenames:
         others = [pytest.param(name, marks=pytest.mark.full) for name in shipped_specs() if name not in CHOSEN]
         metafunc.parametrize("shipped_spec", [*CHOSEN, *others])
