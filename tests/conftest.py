@@ -80,21 +80,17 @@ def mnist() -> Path:
     return folder
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--once", metavar="FILE", type=Path, help="leave out tests that FILE names; add those that pass")
-
-
 def pytest_configure(config: pytest.Config) -> None:
     if find_spec("jax") is None:
         config.pluginmanager.register(SkipWithoutJax())
-    if config.option.once:
-        config.pluginmanager.register(Once(config.option.once))
+    if "PARAMCOUNT_ONCE" in os.environ:
+        config.pluginmanager.register(Once(Path(os.environ["PARAMCOUNT_ONCE"])))
 
 
 class Once:
-    """Tests that a file names are left out, and those that pass are added to it when all have ended.
+    """Tests named in the file PARAMCOUNT_ONCE are left out, and those that pass are added to it when all have ended.
 
-    So a run in a fuller environment takes up what was skipped or left out in the first.
+    So a run in a fuller environment takes up what the first skipped or left out.
     """
 
     def __init__(self, file: Path) -> None:
