@@ -1,5 +1,6 @@
 """What all tests share: folders of reference data, JAX's cache of compiled programs, and what happens without JAX."""
 
+import gc
 import os
 import signal
 import sys
@@ -85,6 +86,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(SkipWithoutJax())
     if "PARAMCOUNT_ONCE" in os.environ:
         config.pluginmanager.register(Once(Path(os.environ["PARAMCOUNT_ONCE"])))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and modules stay to the end: the garbage collector need not go through them all the time."""
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 class Once:
