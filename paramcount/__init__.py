@@ -17,6 +17,7 @@ HOMES = {  # the public names by the module that defines them
     "backend.train.result": "Epoch Training",
     "backend.train.start": "load_checkpoint",
     "backend.train.train": "train",
+    "cost.compare.comparison": "Comparison compare",
     "cost.count": "count",
     "cost.counted": "Counted",
     "cost.expect": "check",

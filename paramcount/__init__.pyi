@@ -17,6 +17,8 @@ from paramcount.backend.train.result import Epoch as Epoch
 from paramcount.backend.train.result import Training as Training
 from paramcount.backend.train.start import load_checkpoint as load_checkpoint
 from paramcount.backend.train.train import train as train
+from paramcount.cost.compare.comparison import Comparison as Comparison
+from paramcount.cost.compare.comparison import compare as compare
 from paramcount.cost.count import count as count
 from paramcount.cost.counted import Counted as Counted
 from paramcount.cost.expect import check as check

@@ -122,6 +122,7 @@ def test_command(page, block, tmp_path, plugins, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path if files(page) else ROOT)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("GITHUB_ACTIONS", "")
     main(words[2:])
     assert steady("".join(capsys.readouterr())) == steady(shown)
 

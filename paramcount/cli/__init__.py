@@ -1,7 +1,9 @@
 """The command line."""
 
 COMMANDS = {  # each a module of this folder with a function `run`; without a command, a spec is counted
+    "compare": "show what changes between networks, row by row",
     "verify": "build a network in JAX, and compare it with its count",
+    "check": "check specs against what they expect, and against budgets",
     "measure": "time a network on this machine",
     "trace": "count a JAX function",
     "train": "train a network on a data set",

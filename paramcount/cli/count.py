@@ -6,30 +6,31 @@ import gc
 import sys
 from typing import Any
 
-from paramcount.cli.options import Parser, at_least_one, check_format, load_spec
-from paramcount.errors import CheckError
-from paramcount.render.shown import rendered
+from paramcount.cli.options import SETTINGS, TREE, WRITING, Parser, check_format, load_spec, show, shown
+from paramcount.errors import CheckError, ManyErrors, ParamcountError
 
 USAGE = """\
 paramcount SPEC[:VARIANT] [options]
        paramcount COMMAND --help"""
 DESCRIPTION = "Count what a network costs: parameters, multiply-accumulates, FLOPs, activations, bytes."
 NOTES = """\
-SPEC is the name of a shipped spec, a file, or - for standard input. A count may have a suffix: 32k, 1.5M. NO_COLOR=1
-and FORCE_COLOR=1 in the environment turn colour off and on.
+SPEC is the name of a shipped spec, a file, or - for standard input. A budget may have a suffix: 3.5M, 5e9, 8B, and of
+bytes 14MiB or 14MB. NO_COLOR=1 and FORCE_COLOR=1 in the environment turn colour off and on.
 
 examples:
   paramcount mobilenet_v2                      a shipped spec
   paramcount mobilenet_v2:x0.5 --depth 2       a variant, with its groups open
-  paramcount ./my.yaml --set width=0.75        a file, with another value of a variable
-  paramcount resnet --columns layer,params,flops --sort flops
-  paramcount resnet --format json              everything, as raw integers
+  paramcount ./my.yaml --set width=0.75        a file, with another value of a variable; or ./my.yaml@width=0.75
+  paramcount resnet --flat --top 10 --sort macs  the ten heaviest layers
+  paramcount resnet --columns layer,params,flops --format markdown
+  paramcount resnet -o resnet.csv -o resnet.json  files too: .txt .json .csv .md .tex .html
   paramcount resnet --train --optimizer adam   what a training step costs
-  paramcount llama --batch 8 --kv-cache 32k    the bytes of a KV cache too
+  paramcount llama --batch 8 --kv-cache 32768  the bytes of a KV cache too
+  paramcount ./my.yaml --max-params 3.5M       exit code 1 where there are more
+  paramcount compare resnet:18 resnet:50       two networks beside each other
   paramcount verify mobilenet_v2               build it in JAX and compare
   paramcount measure mobilenet_v2 --batch 1,8  time it on this machine
 """
-SETTINGS = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")  # of `count`
 
 
 def run(arguments: list[str]) -> int:
@@ -47,14 +48,31 @@ def run(arguments: list[str]) -> int:
 def report(network: Any, options: Any) -> int:
     from paramcount.cost.count import count
 
-    check_format(options, "depth", "columns", "sort")
+    check_format(options)
     found = inference = count(network, batch=options.batch, dtype=options.dtype)
     asked = (options.train, options.freeze, options.remat, options.optimizer, options.kv_cache)
     if any(asked) or options.attention != "dense":
         found = count(network, **{name: getattr(options, name) for name in SETTINGS})
     status, failure = expected(network, inference)  # the figures that a spec expects are those of inference
-    print(rendered(found.sheet(options.depth, options.columns, options.sort).saying(status), options.format))
-    return ended(failure)
+    within, excess = budgeted(found, options)
+    show(shown(found, options).saying(status, within), options)
+    return ended(failure, excess)
+
+
+def budgeted(found: Any, options: Any) -> tuple[str, CheckError | None]:
+    """The outcome of comparing what was counted with the limits among the options, and the error if one is broken."""
+    if not any(name.startswith(("max_", "min_")) and text is not None for name, text in vars(options).items()):
+        return "", None
+    from paramcount.cli.limits import limits_in
+    from paramcount.cost.budgets import error_of, violations
+    from paramcount.cost.figures import FIGURES
+
+    limits = limits_in(options, FIGURES)
+    broken = violations(found, limits)
+    if broken:
+        return "budget: not kept", error_of(found.title, broken)
+    kept = ", ".join(f"{limit.figure} {limit.bound.replace('_', ' ')} {limit.written}" for limit in limits)
+    return f"budget: kept ({kept})", None
 
 
 def expected(network: Any, report: Any) -> tuple[str, CheckError | None]:
@@ -67,32 +85,26 @@ def expected(network: Any, report: Any) -> tuple[str, CheckError | None]:
         return "expect: different", error
 
 
-def ended(failure: CheckError | None) -> int:
-    """The exit code 0, or the failure, raised after everything printed so far is written."""
-    if failure is not None:
+def ended(*failures: CheckError | None) -> int:
+    """The exit code 0, or the failures, raised after everything printed so far is written."""
+    found: list[ParamcountError] = [each for each in failures if each is not None]
+    if found:
         sys.stdout.flush()
-        raise failure
+        raise found[0] if len(found) == 1 else ManyErrors(found)
     return 0
 
 
 def parser() -> Parser:
     from paramcount import __version__
     from paramcount.cli import COMMANDS
-    from paramcount.cost.count import ATTENTION
+    from paramcount.cost.figures import Figures, TrainingFigures
 
     commands = "\n".join(f"  {name:8}  {what}" for name, what in COMMANDS.items())
     epilog = f"commands:\n{commands}\n\n{NOTES}"
     parser = Parser(prog="paramcount", usage=USAGE, description=DESCRIPTION, epilog=epilog)
-    add = parser.add_argument
     parser.shared("spec", "--variant", "--set")
-    add("--train", action="store_true", help="count a training step: forward, backward, loss, optimizer")
-    parser.shared("--freeze", "--plugin")
-    add("--remat", action="store_true", help="recompute each iteration of a loop for its gradient")
-    parser.optimizer()
-    add("--batch", metavar="N", type=at_least_one, default=1, help="the batch size (default 1)")
-    add("--dtype", metavar="TYPE", default="float32", help="the type of the parameters (default float32)")
-    add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of a KV cache of this many tokens")
-    add("--attention", choices=ATTENTION, default="dense", help="exact counts only pairs that are not masked")
-    parser.shared("--depth", "--columns", "--sort", "--format")
-    add("--version", action="version", version=f"paramcount {__version__}")
+    parser.counting()
+    parser.limits([*Figures._fields, *TrainingFigures._fields])
+    parser.shared(*TREE, *WRITING)
+    parser.add_argument("--version", action="version", version=f"paramcount {__version__}")
     return parser

@@ -17,8 +17,12 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--checkpoint trained.safetensors",
         "--format json > FILE",
     ),
-    tuple(f"--{name}" for name in FIGURES): ("--max-params 3M", "--columns layer,params,macs,flops"),
-    tuple(f"--max-{name}" for name in FIGURES): ("--where 'params < 5e6'", "paramcount solve --help"),
+    tuple(f"--{name}" for name in FIGURES): ("--columns layer,params,macs,flops", "--max-params 3M"),
+    tuple(f"--{end}-{name}" for end in ("max", "min") for name in (*FIGURES, "bytes", "param-bytes", "size")): (
+        "--max-params 3M",
+        "--where 'params < 5M'",
+        "paramcount check {spec} --max-params 3M",
+    ),
     ("--summary", "--total", "--totals"): ("--depth 1",),
     ("--all", "--full", "--expand", "--recursive", "--verbose", "--details"): ("--depth all",),
     ("--batch-size", "--bs", "-b"): ("--batch 8",),
@@ -29,7 +33,9 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("--color", "--colour"): ("FORCE_COLOR=1",),
     ("--no-color", "--no-colour", "--plain"): ("NO_COLOR=1",),
     ("--list", "-l", "--models", "--specs", "--zoo"): ("paramcount zoo",),
-    ("--verify", "--check", "--validate"): ("paramcount verify {spec}",),
+    ("--verify", "--prove"): ("paramcount verify {spec}",),
+    ("--check", "--validate", "--lint"): ("paramcount check {spec}",),
+    ("--budget", "--budgets", "--limits"): ("--max-params 3M", "paramcount check {spec} --max-params 3M"),
     ("--measure", "--benchmark", "--profile", "--time", "--latency"): ("paramcount measure {spec}",),
 }
 VARIABLES: dict[tuple[str, ...], str] = {  # of the shipped specs
@@ -42,17 +48,22 @@ COMMANDS: dict[tuple[str, ...], str] = {
     ("help",): "paramcount --help",
     ("version",): "paramcount --version",
     ("count", "summary", "info", "show", "stats", "analyze", "analyse", *FIGURES): "paramcount {spec}",
-    ("check", "validate", "test", "prove"): "paramcount verify {spec}",
+    ("diff", "difference", "delta", "versus", "vs", "cmp"): "paramcount compare --help",
+    ("validate", "lint", "assert"): "paramcount check {spec}",
+    ("test", "prove"): "paramcount verify {spec}",
     ("benchmark", "bench", "profile", "time", "run"): "paramcount measure {spec}",
     ("fit", "learn"): "paramcount train --help",
     ("search", "grid", "scan"): "paramcount sweep --help",
-    ("budget", "optimize", "optimise", "maximize"): "paramcount solve --help",
+    ("budget", "budgets", "limit", "limits"): "paramcount check {spec} --max-params 3M",
+    ("optimize", "optimise", "maximize"): "paramcount solve --help",
 }
 
 
 def option(word: str, known: Collection[str], spec: str) -> str | None:
     """What to write for an option that does not exist, or None; `known` are those of the command."""
     word = word if len(word) == 2 else word.lower().replace("_", "-")
+    if word in known:
+        return word
     for words, meant in OPTIONS.items():
         if word in words:
             for each in meant:
@@ -67,6 +78,17 @@ def command(word: str, spec: str) -> str | None:
         if word.lower() in words:
             return meant.format(spec=spec)
     return None
+
+
+def is_spec(word: str) -> bool:
+    """Whether a word names a spec."""
+    from paramcount.errors import ArgumentError
+    from paramcount.language.load import locate
+
+    try:
+        return bool(locate(word))
+    except ArgumentError:
+        return False
 
 
 def variable(word: str, value: str, spec: str) -> str | None:

@@ -66,7 +66,7 @@ def run(arguments: list[str]) -> int:
         from importlib import import_module
 
         return import_module(f"paramcount.cli.{first}").run(arguments[1:])
-    if first and not (first.startswith("-") or {"/", ".", ":"} & set(first)):
+    if first and not (first.startswith("-") or {"/", ".", ":", "@"} & set(first)):
         check_command(first, [word for word in arguments[1:] if not word.startswith("-")])
     from paramcount.cli import count
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from paramcount.backend.measure.result import HEADINGS
-from paramcount.cli.options import Parser, at_least_one, load_spec
+from paramcount.cli.options import WRITING, Parser, at_least_one, load_spec, show
 from paramcount.errors import ArgumentError, needs
-from paramcount.render.shown import rendered
 
 USAGE = "paramcount measure SPEC[:VARIANT] [options]"
 EXAMPLES = """\
@@ -34,7 +33,7 @@ def run(arguments: list[str]) -> int:
         seed=options.seed,
         progress=True,
     )
-    print(rendered(found.sheet(), options.format))
+    show(found.sheet(), options)
     return 0
 
 
@@ -44,7 +43,9 @@ def batches(text: str) -> tuple[int, ...]:
 
 def columns() -> str:
     """The table's columns, a line for each."""
-    return "\n".join(f"  {each.title:10}  {each.meaning.format(peak='the FLOP/s of')}" for each in HEADINGS)
+    return "\n".join(
+        f"  {each.title:10}  {each.meaning.format(peak='the FLOP/s of')}" for each in HEADINGS if each.meaning
+    )
 
 
 def parser() -> Parser:
@@ -61,5 +62,5 @@ def parser() -> Parser:
     add("--batch", metavar="A,B", type=batches, default=(1,), help="the batch sizes, a row each (default 1)")
     add("--repeats", metavar="N", type=at_least_one, help="timed runs per row (default: at least 5, about 2 s)")
     add("--seed", metavar="N", type=int, default=0, help="the seed of initial values and inputs (default 0)")
-    parser.shared("--plugin", "--format")
+    parser.shared("--plugin", *WRITING)
     return parser

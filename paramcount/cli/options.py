@@ -6,14 +6,15 @@ import argparse
 import re
 import sys
 from collections.abc import Container, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
-from paramcount.errors import ArgumentError, quote
-from paramcount.render.sheet import FORMATS
-from paramcount.render.terminal import warn
+from paramcount.errors import ArgumentError, printable, quote
+from paramcount.render.terminal import complain, warn
+from paramcount.render.writing import FORMATS, format_of, rendered, write
 
 if TYPE_CHECKING:
     from paramcount.language.language import SpecSyntax
+    from paramcount.render.sheet import Sheet
 
 
 class Parser(argparse.ArgumentParser):
@@ -22,11 +23,12 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, rule: str = "one spec at a time", **texts: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **texts)
         self.rule = rule
+        self.limited: Sequence[str] = ()  # the figures that `--max-FIGURE` and `--min-FIGURE` limit
 
     def shared(self, *names: str, **changes: Any) -> None:
         """Add options that several commands have, with the settings that differ here."""
         for name in names:
-            self.add_argument(name, **SHARED[name] | changes)
+            self.add_argument(*SHORT.get(name, ()), name, **SHARED[name] | changes)
 
     def optimizer(self, default: str | None = None) -> None:
         """Add `--optimizer`, which is None if it is not given, unless it has a default."""
@@ -35,12 +37,33 @@ class Parser(argparse.ArgumentParser):
         help = f"the optimizer of the training: {listed(list(OPTIMIZERS))} (default sgd)"
         self.add_argument("--optimizer", metavar="NAME", choices=tuple(OPTIMIZERS), default=default, help=help)
 
+    def counting(self) -> None:
+        """Add the settings of `count`, SETTINGS."""
+        from paramcount.cost.count import ATTENTION
+
+        add = self.add_argument
+        add("--train", action="store_true", help="count a training step: forward, backward, loss, optimizer")
+        self.shared("--freeze", "--plugin")
+        add("--remat", action="store_true", help="recompute each iteration of a loop for its gradient")
+        self.optimizer()
+        add("--batch", metavar="N", type=at_least_one, default=1, help="the batch size (default 1)")
+        add("--dtype", metavar="TYPE", default="float32", help="the type of the parameters (default float32)")
+        add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of a KV cache of this many tokens")
+        add("--attention", choices=ATTENTION, default="dense", help="exact counts only pairs that are not masked")
+
+    def limits(self, figures: Sequence[str]) -> None:
+        """Let figures be limited by `--max-FIGURE` and `--min-FIGURE`, of which the help shows one."""
+        self.limited = figures
+        help = "the most parameters: 3.5M, 8B; likewise --max-macs 300M, --max-bytes 14MiB, --min-params, and so on"
+        self.add_argument("--max-params", metavar="N", help=f"{help}; beyond, the exit code is 1")
+
     @property
     def help_hint(self) -> str:
         return f"`{self.prog} --help` lists the options"
 
     def error(self, message: str) -> NoReturn:
-        raise ArgumentError(message, hint=self.help_hint)
+        message, _, hint = message.partition("\nhint: ")
+        raise ArgumentError(message, hint=hint or self.help_hint)
 
     def refuse_twice(self, arguments: Sequence[str]) -> None:
         """Raise ArgumentError for an option with a value that is given twice and not repeatable; one would be lost."""
@@ -53,6 +76,10 @@ class Parser(argparse.ArgumentParser):
                 seen.add(action)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        if self.limited and any(word.startswith(("--max-", "--min-")) for word in arguments):
+            from paramcount.cli.limits import add_limits
+
+            add_limits(self, self.limited, arguments)
         try:
             options, left = self.parse_known_intermixed_args(arguments)
         except ArgumentError:  # where an argument is missing, an option that does not exist may stand in its place
@@ -70,13 +97,16 @@ class Parser(argparse.ArgumentParser):
         from paramcount.cli import guesses
         from paramcount.errors import suggest
 
-        spec, known = getattr(options, "spec", ""), list(self._option_string_actions)
+        spec, known = getattr(options, "spec", ""), [*self._option_string_actions]
+        known += [f"--{end}-{figure.replace('_', '-')}" for figure in self.limited for end in ("max", "min")]
         before = "--set " if "--set" in known else ""
         word, equals, value = words[0].partition("=")
         if not word.startswith("-"):
             name = (getattr(options, "set", None) or [""])[-1]
             meant = guesses.variable(word, value, spec) if equals else guesses.variable(name, words[0], spec)
             hint = f"write `{before}{meant}`" if meant and before else self.help_hint
+            if guesses.is_spec(words[0]) and self.prog == "paramcount":
+                hint = f"to compare them, write {quote(f'paramcount compare {spec} {words[0]}')}"
             return ArgumentError(f"{self.rule}; {quote(words[0])} is left over", hint=hint)
         if word == "--set" and hasattr(options, "settings"):
             return ArgumentError("a sweep has no `--set`", hint="write `NAME=VALUES` alone; one value stands for all")
@@ -87,6 +117,15 @@ class Parser(argparse.ArgumentParser):
         if meant is not None:
             return ArgumentError(f"unknown option {quote(word)}", hint=f"write `{meant}`")
         return suggest.unknown("option", word, known, self.help_hint)
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """A value as the option takes it; an error of ours keeps its hint, which argparse would lose."""
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError as error:
+            if isinstance(error.__context__, ArgumentError):
+                raise error.__context__ from None
+            raise
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
@@ -122,34 +161,59 @@ def listed(words: Sequence[str]) -> str:
 
 
 def at_least_one(text: str) -> int:
-    """A count, which may have a suffix: `128`, `32k`, `1.5M`."""
-    from paramcount.cli.values import whole
-
-    number = whole(text)
+    """A whole number of at least 1; a suffix is refused, since 8k tokens may be 8,192 or 8,000."""
+    number = whole_number(text)
     if not number:
-        raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 1")
+        raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 1{without_suffix(text)}")
     return number
 
 
+def whole_number(text: str) -> int | None:
+    """A whole number in plain digits, or None for any other text."""
+    digits = text.strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= LONGEST else None
+
+
+def without_suffix(text: str) -> str:
+    """What a number with a suffix may stand for, as a hint; nothing for any other text."""
+    from fractions import Fraction
+
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([kKMG])i?B?", text.strip())
+    if found is None:
+        return ""
+    power = "KMG".index(found[2].upper()) + 1
+    meant = [Fraction(found[1]) * base**power for base in (1024, 1000)]
+    whole = [str(each) for each in meant if each and each.denominator == 1]
+    return f"\nhint: write {' or '.join(whole)}" if whole else ""
+
+
 def at_least_zero(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
+    number = whole_number(text)
+    if number is None:
         raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 0")
-    return int(text)
+    return number
 
 
 def levels(text: str) -> int:
     if text == "all":
         return sys.maxsize
-    try:
-        return at_least_one(text)
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{error}, nor `all`") from None
+    number = whole_number(text)
+    if not number:
+        raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least 1, nor `all`")
+    return number
 
 
 def names(text: str) -> list[str]:
     return text.split(",")
 
 
+def output(text: str) -> str:
+    """A file whose ending says in which format it is written."""
+    format_of(text)
+    return text
+
+
+LONGEST = 30  # digits of a number that can be of use
 REPEATABLE: dict[str, Any] = {"action": "append", "default": []}
 SHARED: dict[str, dict[str, Any]] = {
     "spec": {"metavar": "SPEC[:VARIANT]", "help": "a shipped spec, a file, or - for standard input"},
@@ -160,12 +224,45 @@ SHARED: dict[str, dict[str, Any]] = {
     "--depth": {"metavar": "N", "type": levels, "help": "open N levels of groups, or `all` (default 1)"},
     "--columns": {"metavar": "A,B", "type": names, "help": "show these columns instead of the usual ones"},
     "--sort": {"metavar": "COLUMN", "help": "sort the rows by a column, numbers from the largest"},
-    "--format": {
-        "choices": FORMATS,
-        "default": "table",
-        "help": f"the output format: {listed(FORMATS)} (default table)",
+    "--flat": {
+        "action": "store_true",
+        "default": None,
+        "help": "show layers alone, of all levels, with their paths",
     },
+    "--top": {"metavar": "N", "type": at_least_one, "help": "show the first N rows alone"},
+    "--format": {
+        "metavar": "FORMAT",
+        "choices": tuple(FORMATS),
+        "default": "table",
+        "help": f"what is printed: {listed(list(FORMATS))} (default table)",
+    },
+    "--output": {
+        "metavar": "FILE",
+        "type": output,
+        "help": f"also write a file, in the format of its ending: {listed(list(FORMATS.values()))}; repeatable",
+        **REPEATABLE,
+    },
+    "--exact": {"action": "store_true", "help": "write all digits of every figure"},
 }
+SHORT = {"--output": ("-o",)}
+TREE = ("--depth", "--flat", "--columns", "--sort", "--top")  # of rows that are a tree
+WRITING = ("--format", "--output", "--exact")  # of every command that has a result
+SETTINGS = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")  # of `count`
+
+
+def show(sheet: Sheet, options: argparse.Namespace, paths: Sequence[str] | None = None) -> None:
+    """Print a sheet in the format that was chosen, and write it to the files that were named, or to some of them."""
+    if options.exact:
+        sheet = sheet.with_all_digits()
+    print(rendered(sheet, options.format), flush=True)
+    save(sheet, options.output if paths is None else paths)
+
+
+def save(sheet: Sheet, paths: Sequence[str]) -> None:
+    """Write a sheet to files, each in the format of its ending, and say so."""
+    for path in paths:
+        write(path, sheet)
+        complain(f"wrote {printable(path)}")
 
 
 def load_plugins(options: argparse.Namespace) -> None:
@@ -181,17 +278,7 @@ def load_spec(options: argparse.Namespace) -> Any:
     load_plugins(options)
     from paramcount.language.load import load, loads
 
-    given: dict[str, str] = {}
-    for setting in options.set:
-        name, equals, value = setting.partition("=")
-        if not equals or not name.strip():
-            from paramcount.cli import guesses
-
-            names = (name.strip(), *guesses.variables(options.spec))
-            meant = next(filter(None, (guesses.variable(each, "", options.spec) for each in names)), None)
-            hint = f"write `--set {meant}`" if meant else "the spec has no variables"
-            raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint=hint)
-        given[given_once(name.strip(), given)] = value.strip()
+    given = variables_set(options.set, options.spec)
     if options.spec == "-":
         network = loads(piped(), options.variant, "<stdin>", vars=given)
     else:
@@ -199,6 +286,22 @@ def load_spec(options: argparse.Namespace) -> Any:
     for warning in network.warnings:
         warn(warning)
     return network
+
+
+def variables_set(settings: Sequence[str], spec: str) -> dict[str, str]:
+    """The variables that `--set` gives, with their values as text; `spec` is asked for its variables in hints."""
+    given: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip():
+            from paramcount.cli import guesses
+
+            names = (name.strip(), *guesses.variables(spec))
+            meant = next(filter(None, (guesses.variable(each, "", spec) for each in names)), None)
+            hint = f"write `--set {meant}`" if meant else "the spec has no variables"
+            raise ArgumentError(f"`--set` takes a name and a value, not {quote(setting)}", hint=hint)
+        given[given_once(name.strip(), given)] = value.strip()
+    return given
 
 
 def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
@@ -212,19 +315,31 @@ def spec_of(options: argparse.Namespace) -> str | SpecSyntax:
 
 
 def piped() -> str:
-    """The text on standard input; Python has no stream there where it is closed."""
+    """The text on standard input."""
+    from paramcount.language.yaml.source import read_stream
+
+    return read_stream(standard_input(), "<stdin>")
+
+
+def standard_input() -> BinaryIO:
+    """The bytes of standard input; Python has no stream there where it is closed."""
     if sys.stdin is None:
         raise ArgumentError(
             "a spec `-` is read from standard input, which is closed", hint="pipe one in, or name a file"
         )
-    from paramcount.language.yaml.source import read_stream
-
-    return read_stream(sys.stdin.buffer, "<stdin>")
+    return sys.stdin.buffer
 
 
-def check_format(options: argparse.Namespace, *of_table: str) -> None:
-    """Raises ArgumentError for an option of the table if another format is chosen."""
-    unused = [name for name in of_table if getattr(options, name) is not None]
-    if options.format != "table" and unused:
-        message = f"`--{unused[0]}` is for the table, not for {options.format}"
-        raise ArgumentError(message, hint=f"{options.format} holds all rows and figures, in the order of the network")
+def check_format(options: argparse.Namespace, choosing: Sequence[str] = TREE) -> None:
+    """Raises ArgumentError for an option that chooses rows or columns if JSON is printed, which holds all of them."""
+    unused = [name for name in choosing if getattr(options, name.removeprefix("--")) is not None]
+    if options.format == "json" and unused:
+        hint = "json holds all rows and figures, in the order of the network"
+        raise ArgumentError(f"`{unused[0]}` is for the other formats, not for json", hint=hint)
+    if "--flat" in unused and options.depth is not None:
+        raise ArgumentError("`--flat` shows layers of every level, so it takes no `--depth`", hint="leave one out")
+
+
+def shown(found: Any, options: argparse.Namespace) -> Sheet:
+    """The sheet of what was counted, with the rows and columns that were chosen."""
+    return found.sheet(options.depth, options.columns, options.sort, bool(options.flat), options.top)

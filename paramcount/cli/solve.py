@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import SUPPRESS
 
-from paramcount.cli.options import Parser, settings, spec_of
-from paramcount.cli.values import amount, number, scalar
+from paramcount.cli.options import WRITING, Parser, settings, show, spec_of
+from paramcount.cli.values import number, scalar
 from paramcount.cost.figures import Figures
 from paramcount.errors import ArgumentError, quote
-from paramcount.render.shown import rendered
+from paramcount.numbers.amounts import amount
 
 EXAMPLES = """\
 examples:
@@ -25,12 +25,12 @@ def run(arguments: list[str]) -> int:
     if "=" in options.name:
         hint = f"write {quote(options.name.partition('=')[0])}; `--low` and `--high` bound its values"
         raise ArgumentError(f"the variable to solve for takes no value, as in {quote(options.name)}", hint=hint)
-    given = {name: text for name, text in vars(options).items() if text}
-    budget = {name: amount(given[f"max_{name}"]) for name in Figures._fields if f"max_{name}" in given}
+    given = {name: text for name, text in vars(options).items() if text is not None}
+    budget = {name: amount(given[f"max_{name}"], name) for name in Figures._fields if f"max_{name}" in given}
     bounds = {name: number(given[name]) for name in ("low", "high", "step") if name in given}
     fixed = {name: scalar(values) for name, values in settings(options.set).items()}
     found = solve(spec_of(options), options.name, budget, options.variant, **bounds, vars=fixed)
-    print(rendered(found.sheet(), options.format))
+    show(found.sheet(), options)
     return 0
 
 
@@ -50,8 +50,10 @@ def parser() -> Parser:
     add("--low", metavar="X", help="the smallest value to try (default: one step)")
     add("--high", metavar="X", help="the largest value to try (default: up to the budget)")
     add("--step", metavar="X", help="the step between values (default 1, or 0.01 if the variable is a fraction)")
-    parser.shared("--plugin", "--format")
-    help = "the most MACs: 300M, 5e9; likewise --max-params, --max-param-bytes 14MiB, and any other figure"
+    parser.shared("--plugin", *WRITING)
+    help = "the most MACs: 300M, 5e9; likewise --max-params, --max-bytes 14MiB, and any other figure"
     for name in Figures._fields:
-        add(f"--max-{name.replace('_', '-')}", metavar="N", help=help if name == "macs" else SUPPRESS)
+        words = [name.replace("_", "-"), *(["bytes"] if name == "param_bytes" else [])]
+        options = [f"--max-{word}" for word in words]
+        add(*options, metavar="N", help=help if name == "macs" else SUPPRESS)
     return parser

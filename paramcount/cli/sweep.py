@@ -6,16 +6,16 @@ import argparse
 import signal
 import sys
 import time
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from paramcount.cli.interrupt import Interruptible
-from paramcount.cli.options import Parser, at_least_one, at_least_zero, settings, spec_of
-from paramcount.errors import ArgumentError, quote
+from paramcount.cli.options import Parser, at_least_one, at_least_zero, settings, show, spec_of
+from paramcount.errors import ArgumentError, printable
 from paramcount.numbers.units import grouped
-from paramcount.render.shown import rendered
 from paramcount.render.terminal import complain, progress
+from paramcount.render.writing import format_of
 
 if TYPE_CHECKING:
     from paramcount.sweeps.result import Sweep
@@ -33,6 +33,7 @@ examples:
   paramcount sweep resnet "depths[*]=2:12" --random 10000 --seed 7 --output resnets.csv
 """
 ROWS = 10
+PLOTS = (".svg", ".png", ".pdf")
 TO_END = [each for each in (signal.SIGTERM, getattr(signal, "SIGHUP", None)) if each]
 
 
@@ -57,30 +58,52 @@ def run(arguments: list[str]) -> int:
     for name in columns or []:
         if name not in known:
             raise no_column(name, known)
-    plot = Plot(options.plot, *axes(options), str(space.subject), bool(options.pareto)) if options.plot else None
+    tables, rows_in, drawn = sorted_out(options.output)
+    drawn += [options.plot] if options.plot else []
+    plots = [Plot(path, *axes(options), str(space.subject), bool(options.pareto)) for path in drawn]
     with Interruptible(), stopped_in_order():
         with (
-            RowFile(options.output, columns or known) if options.output else nullcontext() as file,
+            ExitStack() as stack,
             closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts,
         ):
+            files = [stack.enter_context(RowFile(path, columns or known)) for path in rows_in]
             for part in parts:
                 kept = selection.add(part)
-                for each in (file, plot):
-                    if each is not None:
-                        each.append(kept)
-        if plot is not None:
+                for each in (*files, *plots):
+                    each.append(kept)
+        for plot in plots:
             plot.draw(selection.points, selection.invalid, options.where)
     rows = selection.rows()
     shown = columns or [*rows.variables, *(name for name in used(options, USUAL) if name in known)]
     table = sheet(rows, list(dict.fromkeys(shown)), selection.tried, chosen=columns is not None)
-    print(rendered(table, options.format))
-    if file is not None:
-        complain(f"{quote(file.path)} has {grouped(file.count)} rows")
-    if plot is not None:
-        complain(f"{quote(plot.path)} shows {grouped(plot.cloud.added)} points")
+    show(table, options, tables)
+    for file in files:
+        complain(f"wrote {printable(file.path)}, {grouped(file.count)} rows")
+    for plot in plots:
+        complain(f"wrote {printable(plot.path)}, {grouped(plot.cloud.added)} points")
     if selection.points and selection.invalid == selection.points:
         raise ArgumentError("no variant is a valid network", hint=next(iter(selection.reasons)).splitlines()[0])
     return 0
+
+
+def output(text: str) -> str:
+    """A file whose ending says what is written to it."""
+    format_of(text, ".parquet", *PLOTS)
+    return text
+
+
+def sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """The files for what is shown, for all rows, and for plots."""
+    tables, rows, plots = [], [], []
+    for path in paths:
+        form = format_of(path, ".parquet", *PLOTS)
+        if form is None and path.lower().endswith(PLOTS):
+            plots.append(path)
+        elif form in (None, "csv", "json"):
+            rows.append(path)
+        else:
+            tables.append(path)
+    return tables, rows, plots
 
 
 @contextmanager
@@ -202,8 +225,12 @@ def parser() -> Parser:
     add("--ascending", action="store_true", help="sort them from the smallest")
     add("--top", metavar="N", type=at_least_one, help=f"the number of rows to show (default {ROWS})")
     parser.shared("--columns")
-    add("--output", metavar="FILE", help="write all rows to a .csv, .json or .parquet file")
+    parser.shared("--format", "--exact")
+    written = (
+        "all rows to .csv, .json or .parquet, those shown to .txt, .md, .tex or .html, a plot to .svg, .png or .pdf"
+    )
+    parser.shared("--output", type=output, help=f"also write a file: {written}; repeatable")
     add("--plot", metavar="FILE", help="plot params by MACs, or the columns of the choice: .svg, .png or .pdf")
     add("--dask", metavar="ADDRESS", help="count on the workers of a Dask scheduler: tcp://HOST:PORT")
-    parser.shared("--plugin", "--format")
+    parser.shared("--plugin")
     return parser

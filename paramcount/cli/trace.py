@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from paramcount.cli.options import REPEATABLE, Parser, check_format
+from paramcount.cli.options import REPEATABLE, TREE, WRITING, Parser, check_format, show, shown
 from paramcount.errors import needs
 from paramcount.graph.network import Subject
-from paramcount.render.shown import rendered
 
 USAGE = 'paramcount trace MODULE:FUNCTION --args "TYPE[SIZES]" ... [options]'
 EXAMPLES = """\
@@ -21,12 +20,12 @@ examples:
 def run(arguments: list[str]) -> int:
     """Trace the function that the arguments name, and print its report."""
     options = parser().parse(arguments)
-    check_format(options, "depth", "columns", "sort")
+    check_format(options)
     with needs("trace"):
         from paramcount.backend.trace.described import traced
     report = traced(options.function, options.args, options.trips, not options.no_strict)
     report = replace(report, subject=Subject(f"{options.function}({', '.join(options.args)})"))
-    print(rendered(report.sheet(options.depth, options.columns, options.sort), options.format))
+    show(shown(report, options), options)
     return 0
 
 
@@ -45,5 +44,5 @@ def parser() -> Parser:
     parser.add_argument("--trips", metavar="[SCOPE=]N", help=trips, **REPEATABLE)
     add("--no-strict", action="store_true", help="list operations without a rule as uncounted")
     parser.shared("--depth", help="open N levels of scopes, or `all` (default: the first with several rows)")
-    parser.shared("--columns", "--sort", "--format")
+    parser.shared(*TREE[1:], *WRITING)
     return parser

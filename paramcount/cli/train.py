@@ -7,10 +7,9 @@ from math import prod
 from typing import Any
 
 from paramcount.cli.interrupt import STOPPED, Interruptible
-from paramcount.cli.options import Parser, at_least_one, load_spec
+from paramcount.cli.options import WRITING, Parser, at_least_one, load_spec, save, show
 from paramcount.errors import ArgumentError, ParamcountError, needs, quote
 from paramcount.render import terminal
-from paramcount.render.shown import rendered
 from paramcount.render.terminal import complain, warn
 
 USAGE = "paramcount train SPEC[:VARIANT] --data PATH [options]"
@@ -102,9 +101,11 @@ def run(arguments: list[str]) -> int:
 
         result = replace(result, peak=matmul_peak())
     if options.format != "table":
-        print(rendered(result.sheet(), options.format))
-    elif fresh:  # each epoch was printed when it ended
+        show(result.sheet(), options)
+        return 0
+    if fresh:  # each epoch was printed when it ended
         print(terminal.written(str(result), terminal.encoding()))
+    save(result.sheet(), options.output)
     return 0
 
 
@@ -164,7 +165,7 @@ def parser() -> Parser:
     add("--batch", metavar="N", type=at_least_one, default=128, help="the batch size (default 128)")
     add("--lr", metavar="RATE", type=float, default=0.01, help="the learning rate (default 0.01)")
     parser.optimizer("sgd")
-    parser.shared("--freeze", "--format")
+    parser.shared("--freeze", *WRITING)
     add("--seed", metavar="N", type=int, default=0, help="the seed of initial values, order and dropout (default 0)")
     add("--no-shuffle", action="store_true", help="take the examples in the order of the data")
     add("--loader", choices=("numpy", "torch"), default="numpy", help="the loader of the batches (default numpy)")

@@ -1,23 +1,20 @@
-"""Values as written on the command line: `width=0.35:1.4:0.05`, `300M`."""
+"""Values of variables as written on the command line: `width=0.35:1.4:0.05`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 from paramcount.errors import ArgumentError, quote
+from paramcount.language.address import between_commas
 from paramcount.language.expression.tokens import LONGEST
 from paramcount.numbers.arithmetic import LIMIT
-from paramcount.numbers.units import BINARY, DECIMAL
 from paramcount.render.terminal import complain
 from paramcount.sweeps.space import MOST_VALUES
 
 NUMBER = re.compile(r"[-+]?(?!0\d+$)(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 RANGE = re.compile(r"([^:]+):([^:]+)(?::([^:]+))?")
-UNITS = {unit: 1000**power for power, unit in enumerate(DECIMAL)}
-UNITS |= {unit: 1024**power for power, unit in enumerate(BINARY)}
 
 
 def setting(text: str) -> tuple[str, Any]:
@@ -36,19 +33,6 @@ def setting(text: str) -> tuple[str, Any]:
     ranges = [spread(each, text) if RANGE.fullmatch(each) else [number_or_none(each)] for each in pieces]
     numbers = [each for values in ranges for each in values]
     return name, pieces if None in numbers else numbers
-
-
-def between_commas(text: str) -> Iterator[str]:
-    """The pieces of a text between its commas, except for commas within brackets."""
-    depth, piece = 0, ""
-    for letter in text:
-        depth += (letter in "[(") - (letter in "])")
-        if letter == "," and not depth:
-            yield piece
-            piece = ""
-        else:
-            piece += letter
-    yield piece
 
 
 def spread(text: str, whole: str) -> list[Any]:
@@ -100,27 +84,3 @@ def scalar(values: Any) -> Any:
     if isinstance(values, list):
         raise ArgumentError("`--set` takes one value", hint="only the variable to solve for has several values")
     return values
-
-
-def whole(text: str) -> int | None:
-    """A count: 128, 32k, 1.5M; None for anything else.
-
-    >>> whole("32k"), whole("1.5M"), whole("1.5"), whole("-1")
-    (32000, 1500000, None, None)
-    """
-    match = re.fullmatch(r"([0-9]{1,18})(?:\.([0-9]{1,18}))?([A-Za-z]?)", text.strip())
-    if match is None or match[3] not in DECIMAL:
-        return None
-    fraction = match[2] or ""
-    number, rest = divmod(int(match[1] + fraction) * UNITS[match[3]], 10 ** len(fraction))
-    return None if rest else number
-
-
-def amount(text: str) -> int | float:
-    """A budget: 300M, 5e9, 14MiB."""
-    match = re.fullmatch(r"\s*([\d.,]+(?:[eE]\d+)?)\s*([A-Za-z]*)\s*", text)
-    value = number_or_none(match[1].replace(",", "")) if match else None
-    if match is None or value is None or match[2] not in UNITS:
-        raise ArgumentError(f"{quote(text)} is not a budget", hint="write 300M, 5e9 or, of bytes, 14MiB")
-    exact = Fraction(str(value)) * UNITS[match[2]]
-    return int(exact) if exact.denominator == 1 else float(exact)

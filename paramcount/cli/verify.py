@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from paramcount.cli.count import ended, expected
-from paramcount.cli.options import Parser, load_spec
+from paramcount.cli.options import WRITING, Parser, load_spec, show
 from paramcount.errors import ArgumentError, needs
-from paramcount.render.shown import rendered
 
 EXAMPLES = """\
 Shapes, parameters and MACs are compared with those of the program that JAX traces, layer by layer, and the count with
@@ -31,7 +30,7 @@ def run(arguments: list[str]) -> int:
 
     outcome = verify(network, train=options.train, freeze=options.freeze)
     status, failure = expected(network, count(network))
-    print(rendered(outcome.sheet().saying(status), options.format))
+    show(outcome.sheet().saying(status), options)
     return ended(failure) or int(not outcome.ok)
 
 
@@ -44,5 +43,5 @@ def parser() -> Parser:
     )
     parser.shared("spec", "--variant", "--set")
     parser.add_argument("--train", action="store_true", help="compare the MACs of the gradient too")
-    parser.shared("--freeze", "--plugin", "--format")
+    parser.shared("--freeze", "--plugin", *WRITING)
     return parser

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from paramcount.cli.options import Parser
+from paramcount.cli.options import WRITING, Parser, show
 from paramcount.errors import ArgumentError, quote
-from paramcount.render.shown import rendered
 
 EXAMPLES = """\
 examples:
@@ -19,12 +18,12 @@ examples:
 def run(arguments: list[str]) -> int:
     """Print the shipped specs."""
     options = parser().parse(arguments)
-    from paramcount.cost.zoo import sheet, zoo
+    from paramcount.cost.zoo import zoo
 
     entries = zoo(options.word)
     if not entries:
         raise nothing(options.word)
-    print(rendered(sheet(entries), options.format))
+    show(entries.sheet(), options)
     return 0
 
 
@@ -45,5 +44,5 @@ def parser() -> Parser:
         epilog=EXAMPLES,
     )
     parser.add_argument("word", metavar="WORD", nargs="?", help="only those with WORD in name:variant or reference")
-    parser.shared("--format")
+    parser.shared(*WRITING)
     return parser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from paramcount.cost.figures import Figured, Figures, Phases, Row, TrainingFigur
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Subject
 from paramcount.layers.arguments import argument, texts, whole_argument
-from paramcount.layers.fields import Text
+from paramcount.layers.fields import Flag, Text
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.render.shown import Shown
 
@@ -144,18 +145,39 @@ class Counted(Figured, Shown):
                 found.setdefault(getattr(row, key), []).append(row)
         return {name: Subtotal(rows) for name, rows in found.items()}
 
-    def sheet(self, depth: int | None = None, columns: Sequence[str] | None = None, sort: str | None = None) -> Sheet:
+    def sheet(
+        self,
+        depth: int | None = None,
+        columns: Sequence[str] | None = None,
+        sort: str | None = None,
+        flat: bool = False,
+        top: int | None = None,
+    ) -> Sheet:
         """The rows of the outermost `depth` levels, the totals, and what the figures mean.
 
-        `columns` replaces the usual ones, and `sort` orders the rows of each group. Raises ArgumentError for an unknown
-        column.
+        `columns` replaces the usual ones, and `sort` orders the rows of each group, numbers from the largest. If
+        `flat`, the rows are the leaves alone, whatever their level. `top` keeps that many of the outermost rows.
+        Raises ArgumentError for an unknown column.
         """
         from paramcount.cost.sheet import sheet_of
 
+        flat = argument("flat", flat, Flag())
+        if flat and depth is not None:
+            raise ArgumentError("leaves alone have no levels", hint="leave out `flat` or `depth`")
         depth = self.levels if depth is None else whole_argument("depth", depth)
         if columns is not None:
             columns = texts("columns", columns, "names of columns", hint='columns=["layer", "macs"]')
-        return sheet_of(self, depth, columns, argument("sort", sort, Text(none=True)))
+        if top is not None:
+            top = whole_argument("top", top)
+        return sheet_of(self, depth, columns, argument("sort", sort, Text(none=True)), flat, top)
+
+    def folded(self) -> Sheet:
+        """All levels of the tree."""
+        return self.with_warnings(depth=sys.maxsize)
+
+    def all_totals(self) -> dict[str, int | None]:
+        """The totals by name, also those that are not a sum of rows."""
+        return plain(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as raw integers, ready for JSON; shapes are lists without the batch, rows are in pre-order."""
@@ -163,7 +185,7 @@ class Counted(Figured, Shown):
             "schema": SCHEMA,
             **self.subject.to_dict(),
             "convention": self.convention,
-            "totals": plain(self),
+            "totals": self.all_totals(),
             "rows": [
                 {
                     "path": row.path,

@@ -2,57 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from paramcount.cost.count import count
+from paramcount.cost.counted import Counted
 from paramcount.cost.report import Report
-from paramcount.errors import CheckError, quote
-from paramcount.numbers.units import grouped
+from paramcount.errors import quote
 
-PER_EXAMPLE = ("macs",)  # expected figures that the batch multiplies
-BIGGEST = 5  # rows that an error names
+if TYPE_CHECKING:
+    from paramcount.language.expect import Limit
 
 
-def check(network: Any) -> Report:
-    """Count a network and compare it with its spec's `expect`; raises CheckError if a figure differs.
+def check(network: Any, **limits: Any) -> Counted:
+    """Count a network, and compare it with its spec's `expect` and with limits: CheckError if a figure differs.
 
-    Nothing is compared if a variable was set by hand (`network.overridden`), or if the spec expects nothing.
+    A limit is an exact figure, or a mapping of `at_most` and `at_least`; amounts may be text. `network` may also be a
+    report or a trace, which is compared with the limits alone. Nothing of `expect` is compared if a variable was set by
+    hand (`network.overridden`). Raises ArgumentError for an unknown figure.
 
     >>> from paramcount.graph.network import Network
     >>> from paramcount.layers.dense import Dense
-    >>> check(Network([Dense(10)], input=784)).params  # nothing is expected
+    >>> network = Network([Dense(10)], input=784)
+    >>> check(network).params  # nothing is expected
     7850
+    >>> check(network, params={"at_most": "8k"}, macs=7840).macs
+    7840
     """
-    report = count(network)
-    compare(network, report)
-    return report
+    counted = network if isinstance(network, Counted) else count(network)
+    expected = [] if counted is network else list(expectation(network))
+    if limits or expected:
+        from paramcount.cost.budgets import error_of, limits_of, violations
+
+        found = violations(counted, [*expected, *limits_of(limits)])
+        if found:
+            raise error_of(counted.title, found)
+    return counted
+
+
+def expectation(network: Any) -> Sequence[Limit]:
+    """The limits of a network's spec; none if it has none, or if a variable was set by hand."""
+    return () if getattr(network, "overridden", False) else getattr(network, "expect", ())
+
+
+def as_expected(network: Any, report: Report) -> Report:
+    """The report, or another that is of one example with parameters in float32, as what a spec expects is."""
+    return report if report.batch == 1 and report.dtype == "float32" else count(network)
 
 
 def compare(network: Any, report: Report) -> str:
     """The outcome of comparing a report with `expect`, in one line; raises CheckError if a figure differs."""
     if getattr(network, "overridden", False):
         return "expect: not checked (vars overridden)"
-    expected = getattr(network, "expect", None)
-    if not expected:
+    limits = expectation(network)
+    if not limits:
         what = f"variant {quote(report.variant)} has no figures" if report.variant else "the spec has no figures"
         return f"expect: not checked ({what})"
-    lines, place = [], None
-    for name, (per_example, position) in expected.items():
-        wanted = per_example * report.batch if name in PER_EXAMPLE else per_example
-        counted = getattr(report, name)
-        if counted != wanted:
-            place = place or position
-            lines.append(
-                f"{name}: expected {grouped(wanted)}, counted {grouped(counted)}, difference {counted - wanted:+,}"
-            )
-            lines.append(f"  the biggest rows: {biggest(report, name)}")
-    if lines:
-        summary = f"`expect` of {quote(report.title)} differs from the count"
-        raise CheckError("\n".join([summary, *lines]), position=place)
-    return f"expect: equal ({', '.join(expected)})"
+    report = as_expected(network, report)
+    if not all(limit.holds(getattr(report, limit.figure)) for limit in limits):
+        from paramcount.cost.budgets import error_of, violations
 
-
-def biggest(report: Report, name: str) -> str:
-    """The outermost rows that contribute most to a figure."""
-    rows = sorted((row for row in report.rows if row.depth == 1), key=lambda row: -getattr(row, name))
-    return ", ".join(f"{quote(row.path)} {grouped(getattr(row, name))}" for row in rows[:BIGGEST])
+        raise error_of(report.title, violations(report, limits))
+    exact = [limit.figure for limit in limits if limit.bound == "equal"]
+    within = dict.fromkeys(limit.figure for limit in limits if limit.bound != "equal")
+    parts = [f"equal ({', '.join(exact)})"] * bool(exact) + [f"within limits ({', '.join(within)})"] * bool(within)
+    return f"expect: {', '.join(parts)}"

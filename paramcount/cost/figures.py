@@ -194,6 +194,7 @@ class RowFields(NamedTuple):
     depth: int
     figures: Figures
     setting: str = ""  # the arguments in brief: `3×3/2`
+    input_shapes: tuple[Shape, ...] | None = None
     output_shape: Shape | None = None
     repeat: int = 1
     note: str = ""
@@ -203,6 +204,7 @@ class RowFields(NamedTuple):
     stem: str = ""
     indices: tuple[int, ...] = ()
     training: TrainingFigures | Phases | None = None
+    copies: int = 0
 
 
 class Row(RowFields, Figured):
@@ -210,7 +212,8 @@ class Row(RowFields, Figured):
 
     The figures are those of all `repeat` iterations that the row stands for. `depth` is 1 for the outermost rows;
     `indices` are the iterations of the innermost loop around it that the row itself stands for, and `stem` is
-    its path without them. `training` holds what a training step adds, or the phases of a traced function.
+    its path without them. `training` holds what a training step adds, or the phases of a traced function. `copies` is
+    how often a leaf's tensors exist, less than `repeat` where iterations share them; 0 if that is unknown.
     """
 
     __slots__ = ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from paramcount.cost.count import count, how_many
 from paramcount.cost.optimizers import optimizer_of
@@ -18,17 +18,15 @@ from paramcount.graph.tree import Body, Graph, Node, Value, leaves_of
 from paramcount.layers.arguments import argument
 from paramcount.layers.fields import Flag
 from paramcount.layers.layer import Shape
+from paramcount.numbers.units import binary
+from paramcount.render.sheet import SCHEMA, Heading, Share, Sheet, percent
+from paramcount.render.shown import Shown
 
 BYTES = 4  # of an element: float32, and int32 for tokens
 
 
-class Memory(NamedTuple):
-    """Predicted bytes by what takes them; `total` is their sum.
-
-    `values` are all tensors other than inputs and outputs: in inference those alive at the leaf where they are largest,
-    in training those kept for the backward computation. The `loss` has the probabilities of all outputs, and their
-    gradient.
-    """
+class MemoryFields(NamedTuple):
+    """The fields of Memory, apart because a NamedTuple cannot have other bases."""
 
     params: int
     gradients: int
@@ -39,6 +37,17 @@ class Memory(NamedTuple):
     values: int
     loss: int
 
+
+class Memory(MemoryFields, Shown):
+    """Predicted bytes by what takes them; `total` is their sum. `str()` is a table.
+
+    `values` are all tensors other than inputs and outputs: in inference those alive at the leaf where they are largest,
+    in training those kept for the backward computation. The `loss` has the probabilities of all outputs, and their
+    gradient.
+    """
+
+    __slots__ = ()
+
     @property
     def kept(self) -> int:
         """In training: the inputs and all tensors that leaves compute, each once."""
@@ -47,6 +56,22 @@ class Memory(NamedTuple):
     @property
     def total(self) -> int:
         return sum(self)
+
+    def sheet(self) -> Sheet:
+        """A line for each part, with its share of the total."""
+        headings = [
+            Heading("part", "part"),
+            Heading("bytes", "bytes", binary, right=True),
+            Heading("share", "share", percent, right=True),
+        ]
+        rows = [(name, size, Share(size, self.total)) for name, size in self._asdict().items()]
+        footer = ("total", self.total, Share(self.total, self.total))
+        below = ("predicted bytes on a device; float32",)
+        return Sheet("", headings, rows, [("total", self.total, binary)], below, self.to_dict, footer=footer)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, ready for JSON."""
+        return {"schema": SCHEMA, **self._asdict(), "total": self.total}
 
 
 def memory_of(network: Network, *, batch: int = 1, train: bool = False, optimizer: str = "sgd") -> Memory:

@@ -32,6 +32,20 @@ def outline(rows: Sequence[Row], depth: int = 1, order: Callable[[Row], Any] | N
     return lines
 
 
+def flattened(rows: Sequence[Row], order: Callable[[Row], Any] | None = None) -> list[tuple[str, Row]]:
+    """The leaves at every level, each with its path, in the order of the network or in another."""
+    leaves: list[Row] = []
+
+    def gather(branches: list[Branch]) -> None:
+        for branch in branches:
+            if branch.row.leaf:
+                leaves.append(branch.row)
+            gather(branch.below)
+
+    gather(merged(nested(rows)))
+    return [(row.path, row) for row in (leaves if order is None else sorted(leaves, key=order))]
+
+
 def nested(rows: Sequence[Row]) -> list[Branch]:
     """Rows in pre-order as a tree."""
     outermost: list[Branch] = []
@@ -58,7 +72,11 @@ def merged(branches: list[Branch]) -> list[Branch]:
     for same in alike.values():
         row = same[0].row
         indices = sorted(index for branch in same for index in branch.row.indices)
-        found.append(same[0] if len(same) == 1 else together(same, row.stem + indices_label(indices)))
+        if len(same) > 1:
+            branch = together(same, row.stem + indices_label(indices))
+            found.append(branch._replace(row=branch.row._replace(indices=tuple(indices))))
+        else:
+            found.append(same[0])
     return found
 
 
@@ -76,6 +94,7 @@ def together(same: list[Branch], path: str) -> Branch:
     row = first.row._replace(
         path=path,
         repeat=sum(branch.row.repeat for branch in same),
+        copies=sum(branch.row.copies for branch in same),
         figures=Figures.total([branch.row.figures for branch in same]),
         training=type(training[0]).total(training) if training else None,
     )

@@ -94,12 +94,16 @@ class Report(Counted):
                 lines.append(("elementwise: softmax cross entropy", self.step.loss_elementwise, decimal))
         return lines
 
+    def all_totals(self) -> dict[str, Any]:
+        found = super().all_totals()
+        if self.step is not None:
+            found["loss_elementwise"] = self.step.loss_elementwise
+        if self.kv_cache is not None:
+            found["kv_cache_bytes"] = self.kv_cache_bytes
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         found = super().to_dict()
-        if self.step is not None:
-            found["totals"]["loss_elementwise"] = self.step.loss_elementwise
-        if self.kv_cache is not None:
-            found["totals"]["kv_cache_bytes"] = self.kv_cache_bytes
         if self.warnings:
             found["warnings"] = list(self.warnings)
         return found

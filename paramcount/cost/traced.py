@@ -73,10 +73,7 @@ class Trace(Counted):
 
     @property
     def levels(self) -> int:
-        """The outermost level with more than one row, or else the innermost level."""
-        deepest = max((row.depth for row in self.rows), default=1)
-        named = [row.depth for row in self.rows if not row.path.endswith(REST)]
-        return next((level for level in range(1, deepest) if named.count(level) > 1), deepest)
+        return opening(self.rows)
 
     def reason(self, name: str) -> str:
         if name in ("params", "weights", "biases", "norms", "buffers", "param_bytes"):
@@ -93,3 +90,10 @@ class Trace(Counted):
 
     def to_dict(self) -> dict[str, Any]:
         return super().to_dict() | {"uncounted": list(self.uncounted)}
+
+
+def opening(rows: Sequence[Row]) -> int:
+    """The outermost level with more than one row, or else the innermost level."""
+    deepest = max((row.depth for row in rows), default=1)
+    named = [row.depth for row in rows if not row.path.endswith(REST)]
+    return next((level for level in range(1, deepest) if named.count(level) > 1), deepest)

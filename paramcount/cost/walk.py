@@ -169,7 +169,7 @@ def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row
     below: dict[int, list[tuple[Figures, TrainingFigures | None]]] = {}  # by depth, what awaits its group
     for element, path, owner, place, figures, depth, stem, indices in reversed(entries):
         if isinstance(element, Node):
-            kind, shape = element.layer.kind, element.outputs[0].shape
+            kind, shape, inputs = element.layer.kind, element.outputs[0].shape, element.shapes
             training = step and step.leaves[element]
         else:
             parts = below.pop(depth + 1, [])
@@ -177,6 +177,7 @@ def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row
             training = step and TrainingFigures.total([part for _, part in parts if part])
             kind = element.kind
             shape = element.output and element.output.shape
+            inputs = () if element.entry is None else (element.entry.shape,)
         assert figures is not None
         below.setdefault(depth, []).append((figures, training))
         rows.append(
@@ -184,6 +185,7 @@ def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row
                 path=path,
                 kind=kind,
                 setting=element.setting,
+                input_shapes=inputs,
                 output_shape=shape,
                 repeat=place.repeat,
                 depth=depth,
@@ -195,6 +197,7 @@ def rows_of(entries: Sequence[Entry], step: TrainStep | None = None) -> list[Row
                 stem=stem,
                 indices=indices,
                 training=training,
+                copies=place.stored,
             )
         )
     return rows[::-1]

@@ -84,6 +84,7 @@ class ManyErrors(ParamcountError):
     def __init__(self, errors: list[ParamcountError]) -> None:
         super().__init__(errors[0].message)
         self.errors = errors
+        self.exit_code = max(error.exit_code for error in errors)
 
     def __str__(self) -> str:
         lines = [str(error) for error in self.errors[: self.shown]]

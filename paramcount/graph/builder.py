@@ -27,8 +27,9 @@ class OpenGroup:
     `around` is the group of the loop that it is an iteration of, `called_by` the name that it then has there.
     """
 
-    def __init__(self, around: OpenGroup | None = None) -> None:
+    def __init__(self, around: OpenGroup | None = None, entry: Value | None = None) -> None:
         self.around = around
+        self.entry = entry
         self.called_by = ""
         self.children: list[Element] = []
         self.ordinals: dict[str, int] = {}
@@ -266,11 +267,11 @@ class Builder:
         self.deeper()
         self.trail.append(self.group.named(kind, name))
         self.around.append(self.group)
-        self.group = OpenGroup()
+        self.group = OpenGroup(entry=self.prev)
 
     def close(self, kind: str, group: Group | None = None) -> None:
         """End the open group and add it to its parent's children; without a `group` of its own, not an empty one."""
-        children = self.group.children
+        children, entry = self.group.children, self.group.entry
         self.group = self.around.pop()
         name = self.trail.pop()
         self.depth -= 1
@@ -278,7 +279,7 @@ class Builder:
             if not children:
                 return
             group = Group(name, kind)
-        group.name, group.children, group.output = name, children, self.prev
+        group.name, group.children, group.entry, group.output = name, children, entry, self.prev
         self.mark(group)
         self.group.children.append(group)
 

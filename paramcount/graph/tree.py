@@ -108,13 +108,15 @@ class Node(Element):
 class Group(Element):
     """Elements that run one after the other; `scope` groups (blocks) are where shared weights are looked up.
 
-    `made_by` is what the group's setting describes: a block, the layer's node, or the body inside.
+    `made_by` is what the group's setting describes: a block, the layer's node, or the body inside. `entry` is the value
+    that arrives at it, `output` its result.
     """
 
     kind: str
     children: list[Element] = field(default_factory=list)
     made_by: Any = None
     scope: bool = False
+    entry: Value | None = None
     output: Value | None = None
 
     @property

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from paramcount.errors import Position, SpecError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
 from paramcount.graph.sharing import used_once
-from paramcount.language.bindings import EMPTY
 from paramcount.language.context import (
     AXES,
     Context,
@@ -26,14 +25,14 @@ from paramcount.language.context import (
     wrong,
 )
 from paramcount.language.definitions import read_blocks, read_defaults, read_includes
+from paramcount.language.expect import Expectation, read_expect
 from paramcount.language.inputs import InputSyntax, read_inputs
 from paramcount.language.items import ItemSyntax
 from paramcount.language.paths import read_items
 from paramcount.language.reading import read_item
 from paramcount.language.variables import undeclared
-from paramcount.language.written import Constant, Template, read_template, read_value
+from paramcount.language.written import Template, read_template
 from paramcount.language.yaml.nodes import Mapping, Node, Sequence
-from paramcount.layers.fields import Whole
 
 KEYS = [
     "name",
@@ -52,15 +51,6 @@ KEYS = [
 ]
 OF_BLOCKS = "each use of a block has weights of its own; `share` beside every use shares them"
 APART = "a block shares within itself alone: share the whole block by a key beside its uses, or choose another key"
-FIGURES = ("params", "weights", "macs", "buffers", "active_params")
-
-
-@dataclass(eq=False, repr=False)
-class Expectation:
-    """Figures that a spec must count to, each with its place, and the model that it stands for."""
-
-    figures: dict[str, tuple[int, Position]] = field(default_factory=dict)
-    reference: str | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -149,7 +139,7 @@ def read_parts(spec: SpecSyntax, root: Mapping, path: str) -> None:
     if "outputs" in parts:
         spec.outputs = context.attempt(read_outputs, parts["outputs"], context)
     if "expect" in parts:
-        context.attempt(read_expect, spec, parts["expect"], context)
+        spec.expect = context.attempt(read_expect, parts["expect"], spec.variants, context) or {}
     refuse_keys_across(spec)
 
 
@@ -192,31 +182,3 @@ def read_outputs(node: Node, context: Context) -> dict[str, Template]:
     if not templates:
         raise wrong(node, "`outputs` is empty", "list a name, or leave it out for the last value")
     return {template.text: template for template in templates}
-
-
-def read_expect(spec: SpecSyntax, node: Node, context: Context) -> None:
-    found = mapping_of(node, "`expect`")
-    spec.expect[None] = read_figures(found, context, ("variants",))
-    variants = found.get("variants")
-    for key, value in mapping_of(variants, "`variants`").entries if variants is not None else []:
-        if key.text not in spec.variants:
-            hint = "declare it under `variants:`"
-            raise unknown("variant", key, spec.variants, hint)
-        spec.expect[key.text] = read_figures(mapping_of(value, "expected figures"), context, ())
-
-
-def read_figures(node: Mapping, context: Context, others: tuple[str, ...]) -> Expectation:
-    expected = Expectation()
-    for key, value in node.entries:
-        if key.text == "reference":
-            expected.reference = text_of(value, "`reference`")
-        elif key.text in FIGURES:
-            written = read_value(value, replace(context, names=frozenset()), what=key.text)
-            if not isinstance(written, Constant):
-                raise wrong(value, f"{key.text} must be a whole number, not {describe(value)}")
-            expected.figures[key.text] = (written.checked(Whole(at_least=0), key.text, EMPTY, None), value.position)
-        elif key.text not in others:
-            error = unknown("figure", key, [*FIGURES, "reference", "variants"])
-            error.hint = "flops are 2 × macs: give `macs`" if key.text == "flops" else error.hint
-            context.file.note(error)
-    return expected

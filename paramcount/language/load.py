@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, quote
+from paramcount.errors import ArgumentError, ParamcountError, SpecError, quote
 from paramcount.errors.suggest import bare, nearest, one_of
 from paramcount.graph.network import Network, Subject
 from paramcount.graph.tree import Graph
+from paramcount.language.address import own_settings, with_own
 from paramcount.language.bindings import Bindings
+from paramcount.language.expect import Expectation, Limit
 from paramcount.language.items import bind
-from paramcount.language.language import Expectation, SpecSyntax, read_spec
+from paramcount.language.language import SpecSyntax, read_spec
 from paramcount.language.variables import all_variables, given_value, undeclared, variable_values
 from paramcount.language.yaml.nodes import Node
 from paramcount.language.yaml.reader import read_text
@@ -29,7 +31,7 @@ class Loaded(Network):
     """A network from a spec, with what the spec says of itself.
 
     `vars` holds the value of every variable, `given` those set by hand, `overridden` tells whether there are any,
-    `expect` holds the expected figures with their places, `reference` the model that it stands for, `variants` the
+    `expect` lists what figures must be, with places, `reference` the model that it stands for, `variants` the
     names there are.
     """
 
@@ -46,7 +48,7 @@ class Loaded(Network):
         self.file = syntax.file.path
         self.variants = list(syntax.variants)
         expected = expectation(syntax, variant)
-        self.expect: dict[str, tuple[int, Position]] = expected.figures
+        self.expect: list[Limit] = expected.limits
         self.reference = expected.reference
         base = Bindings(self.vars)
         shapes = {name: each.shape(base) for name, each in syntax.inputs.items()}
@@ -72,7 +74,7 @@ class Loaded(Network):
 def load(
     path: str, /, variant: str | None = None, *, vars: Mapping[str, Any] | None = None, **variables: Any
 ) -> Loaded:
-    """The network of a spec: a file, or the name of a shipped spec, `name:variant` included.
+    """The network of a spec: a file, or the name of a shipped spec, `name:variant@width=0.5` included.
 
     `variables` override the spec's vars: numbers, lists, words, or text that is read as an expression. Those whose
     names have another meaning here, such as `variant`, are given in the mapping `vars`. Raises a ParamcountError that
@@ -81,11 +83,12 @@ def load(
     >>> load("mlp").graph().outputs["output"].shape.sizes
     (10,)
     """
-    file, given = locate(file_path("a spec", path))
+    path, own = own_settings(file_path("a spec", path))
+    file, given = locate(path)
     text, shown = read_source(file), shown_path(file)
     read = fresh_syntax if "include" in text else known_syntax  # an included file may have changed
     chosen = variant if variant is not None else given
-    return expanded(Loaded(read(text, shown), chosen, all_variables(variables, vars)))
+    return expanded(Loaded(read(text, shown), chosen, with_own(own, all_variables(variables, vars))))
 
 
 def loads(
@@ -217,9 +220,14 @@ def shipped_networks() -> Iterator[tuple[str, Loaded]]:
     for name in shipped_specs():
         file, _ = locate(name)
         syntax = fresh_syntax(read_source(file), shown_path(file))
-        base = [] if {} in syntax.variants.values() else [None]
-        for variant in (*base, *syntax.variants):
+        for variant in every_variant(syntax):
             yield name, Loaded(syntax, variant, {})
+
+
+def every_variant(syntax: SpecSyntax) -> list[str | None]:
+    """The names of a spec's variants, after None for the base if that is none of them."""
+    same = any(not settings and name not in syntax.expect for name, settings in syntax.variants.items())
+    return [*([] if same else [None]), *syntax.variants]
 
 
 def shown_path(file: str) -> str:

@@ -1,39 +1,187 @@
-"""A sheet as a small HTML table, for notebooks."""
+"""A sheet as a fragment of HTML for notebooks and pages: a tree that opens without a script, or a plain table.
+
+It has the fonts and colours of the page around it, and its rules hold for itself alone. It is written in ASCII, so it
+reads the same in a page of any encoding, and in a file that a browser opens. Where a page removes the rules, as Jupyter
+does in notebooks that are not trusted, it can still be read and opened.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import groupby
 from typing import Any
 
-from paramcount.errors import printable, visible
-from paramcount.numbers.units import binary, decimal, grouped
-from paramcount.render.sheet import Heading, Sheet
+from paramcount.errors import visible
+from paramcount.numbers.units import binary, grouped
+from paramcount.render.sheet import PEOPLE, PROGRAMS, Heading, Sheet, bar
+
+WIDEST = 24  # characters of a column of texts, which are wrapped then
+NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
+# the grey of lines is seen on light and on dark; all other colours are those of the page
+STYLE = """\
+.paramcount{overflow-x:auto;text-align:left;line-height:1.4;font-variant-numeric:tabular-nums}
+.paramcount small{font-size:.93em;opacity:.75}
+.paramcount p{margin:.4em 0;opacity:.8}
+.paramcount span,.paramcount small{unicode-bidi:isolate;overflow-wrap:anywhere}
+.paramcount summary{cursor:pointer}
+.paramcount>p,.paramcount-tree{max-width:72em}
+.paramcount-tree div,.paramcount-tree summary{display:grid;grid-template-columns:var(--columns);\
+column-gap:1ch;align-items:baseline;padding:.12em 0;border-bottom:1px solid rgba(128,128,128,.25)}
+.paramcount-tree span{padding-left:1.2em}
+.paramcount-tree span~span,.paramcount-tree small~span{padding:0;text-align:right;white-space:nowrap}
+.paramcount-tree details>*+*{margin-left:1.2em}
+.paramcount-tree summary{list-style:none}
+.paramcount-tree summary::-webkit-details-marker{display:none}
+.paramcount-tree summary>:first-child::before{content:"\\25b8";float:left;margin-left:-1.2em;opacity:.7}
+.paramcount-tree [open]>summary>:first-child::before{content:"\\25be"}
+.paramcount-total>*{font-weight:bold}
+.paramcount-tree .paramcount-total{border:0 solid rgba(128,128,128,.8);border-width:1px 0 0}
+.paramcount-tree .paramcount-head{border-width:0 0 1px}
+.paramcount-total>:first-child{padding:0}
+.paramcount table{border-collapse:collapse;border:0;margin:0;font-size:inherit;table-layout:auto}
+.paramcount caption{text-align:left;font-weight:bold;color:inherit;padding:.12em 0}
+.paramcount th,.paramcount td{text-align:left;vertical-align:baseline;max-width:24em;overflow-wrap:break-word;\
+padding:.12em 1.2em .12em 0;border:0;border-bottom:1px solid rgba(128,128,128,.25)}
+.paramcount .paramcount-number{text-align:right;white-space:nowrap}"""
 
 
 def render(sheet: Sheet) -> str:
-    """The rows, the totals, and the lines below; every text is escaped, and counts have all their digits."""
-    from html import escape
+    """The rows with what stands around them; every text is escaped, and the totals have all their digits."""
+    parts = ['<div class="paramcount">', f"<style>\n{STYLE}\n</style>", *blocks(sheet), "</div>"]
+    return "\n".join(parts).encode("ascii", "xmlcharrefreplace").decode()
 
-    def line(tag: str, cells: list[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(printable(cell))}</{tag}>" for cell in cells) + "</tr>"
 
-    def cell(heading: Heading, value: Any) -> str:
-        exact = heading.write in (decimal, binary) and type(value) is int
-        return grouped(value) if exact else heading.text(value)
+def blocks(sheet: Sheet) -> Iterator[str]:
+    """The parts of a fragment, one below the other: the title, the sheet above, the rows, the totals, the lines."""
+    sheet = for_pages(sheet)
+    apart = sheet.above is not None or bool(sheet.summary) or not sheet.headings
+    if apart and sheet.title:
+        yield f"<b>{escaped(sheet.title)}</b>"
+    if sheet.above is not None:
+        yield from blocks(sheet.above)
+    if sheet.headings:
+        folded = bool(sheet.summary)
+        if folded:
+            yield f"<details><summary>{escaped(sheet.summary)}</summary>"
+        is_tree = bool(sheet.levels) and any(each.indented for each in sheet.headings)
+        yield from (tree if is_tree else table)(sheet, "" if apart else sheet.title)
+        if folded:
+            yield "</details>"
+    if sheet.totals:
+        yield f"<p>{escaped(listed(sheet))}</p>"
+    meanings = [f"{each.title} = {each.meaning}" for each in sheet.headings if each.meaning]
+    yield from paragraphs([*sheet.below, "; ".join(meanings)])
 
-    values = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.headings)
-    shown = [(heading, each) for heading, each in zip(sheet.headings, values, strict=True) if not heading.colour]
-    columns = [(heading.title, [cell(heading, value) for value in each]) for heading, each in shown]
-    below = " ".join(sheet.below)
-    totals = [line("th", [label.strip(), "–" if n is None else grouped(n)]) for label, n, _ in sheet.totals]
-    return "\n".join(
-        [
-            "<table>",
-            f"<caption>{escape(': '.join(filter(None, (printable(sheet.title), visible(below)))))}</caption>",
-            f"<thead>{line('th', [title for title, _ in columns])}</thead>",
-            "<tbody>",
-            *[line("td", list(row)) for row in zip(*(texts for _, texts in columns), strict=True)],
-            "</tbody>",
-            f"<tfoot>{''.join(totals)}</tfoot>",
-            "</table>",
-        ]
-    )
+
+def for_pages(sheet: Sheet) -> Sheet:
+    """The columns for people, without bars that nobody asked for: they are for a terminal, and repeat the share."""
+    headings = [
+        each._replace(reader=PROGRAMS) if each.reader and each.write is bar else each for each in sheet.headings
+    ]
+    return sheet._replace(headings=headings).for_reader(PEOPLE)
+
+
+def tree(sheet: Sheet, title: str) -> Iterator[str]:
+    """The rows as a tree, with a grid in each. Its first cell has the columns up to the name, and in grey the asides.
+
+    The other columns are as wide as their longest text, so that they stand below each other at every level.
+    """
+    headings = sheet.headings
+    start = next(index for index, each in enumerate(headings) if each.indented) + 1
+    columns = [index for index, each in enumerate(headings) if index >= start and not each.aside]
+    asides = [index for index, each in enumerate(headings) if index >= start and each.aside]
+
+    def grid(texts: Sequence[str], name: str, aside: str = "") -> str:
+        cells = [f"<span>{escaped(name)}{f' <small>{escaped(aside)}</small>' if aside else ''}</span>"]
+        for index in columns:
+            tag = "span" if headings[index].right else "small"
+            cells.append(f"<{tag}>{escaped(texts[index])}</{tag}>")
+        return " ".join(cells)
+
+    def joined(texts: Sequence[str]) -> str:
+        return grid(texts, " ".join(filter(None, texts[:start])), " ".join(filter(None, [texts[i] for i in asides])))
+
+    titles = [each.title for each in headings]
+    rows = [written(headings, row) for row in sheet.rows]
+    footer = [] if sheet.footer is None else [written(headings, sheet.footer)]
+    widths = []  # in digits, with some room for wider characters
+    for index in columns:
+        longest = max(len(texts[index]) for texts in (titles, *rows, *footer))
+        widths.append(2 + (longest if headings[index].right else min(longest, WIDEST)))
+    least = NAMED + 2 * max(sheet.levels) + sum(widths) + len(widths)
+    grids = " ".join(["minmax(0,1fr)", *(f"{width}ch" for width in widths)])
+    yield f'<div class="paramcount-tree" style="--columns:{grids};min-width:{least}ch">'
+    yield f'<div class="paramcount-total paramcount-head">{grid(titles, title or titles[start - 1])}</div>'
+    yield from nested([joined(texts) for texts in rows], sheet.levels)
+    yield from (f'<div class="paramcount-total">{joined(texts)}</div>' for texts in footer)
+    yield "</div>"
+
+
+def nested(rows: Sequence[str], levels: Sequence[int]) -> Iterator[str]:
+    """Rows in pre-order, each with those below it folded away, unless it stands alone."""
+    opened: list[int] = []  # the levels of the rows that are not closed yet
+    alone = True
+    for index, (row, level) in enumerate(zip(rows, levels, strict=True)):
+        while opened and opened[-1] >= level:
+            opened.pop()
+            yield "</details>"
+        alone = alone and all(other > level for other in levels[index + 1 :])
+        if index + 1 < len(levels) and levels[index + 1] > level:
+            yield f"<details{' open' if alone else ''}><summary>{row}</summary>"
+            opened.append(level)
+        else:
+            yield f"<div>{row}</div>"
+    yield from ["</details>"] * len(opened)
+
+
+def table(sheet: Sheet, title: str) -> Iterator[str]:
+    """The rows as a table; columns that are empty and may be left out are left out."""
+
+    def line(texts: Sequence[str], tag: str = "td") -> str:
+        cells = []
+        for index in shown:
+            number = ' class="paramcount-number"' if sheet.headings[index].right else ""
+            cells.append(f"<{tag}{number}>{escaped(texts[index])}</{tag}>")
+        return f"<tr>{''.join(cells)}</tr>"
+
+    rows = [written(sheet.headings, row) for row in sheet.rows]
+    shown = [i for i, each in enumerate(sheet.headings) if not each.if_any or any(texts[i] for texts in rows)]
+    yield "<table>"
+    if title:
+        yield f"<caption>{escaped(title)}</caption>"
+    yield f"<thead>{line([each.title for each in sheet.headings], 'th')}</thead>"
+    yield "<tbody>"
+    yield from map(line, rows)
+    yield "</tbody>"
+    if sheet.footer is not None:
+        yield f"<tfoot>{line(written(sheet.headings, sheet.footer), 'th')}</tfoot>"
+    yield "</table>"
+
+
+def written(headings: Sequence[Heading], values: Sequence[Any]) -> list[str]:
+    """The texts of a row."""
+    return [heading.text(value) for heading, value in zip(headings, values, strict=True)]
+
+
+def listed(sheet: Sheet) -> str:
+    """The totals in one line; a label that is indented says what a part of the one before it is."""
+    found = ""
+    for label, number, write in sheet.totals:
+        text = f"{'–' if number is None else grouped(number)} {label.strip()}"
+        if number is not None and write is binary and number >= 1024:
+            text += f" ({binary(number)})"
+        found += (", " if label.startswith(" ") else " · ") + text if found else text
+    return found
+
+
+def paragraphs(lines: Sequence[str]) -> Iterator[str]:
+    """Lines of text, each on its own; an empty one begins a paragraph."""
+    for filled, group in groupby(lines, bool):
+        if filled:
+            yield f"<p>{'<br>'.join(map(escaped, group))}</p>"
+
+
+def escaped(text: str) -> str:
+    """A text between tags; characters that a terminal may not have are not for a page either."""
+    return escape(visible(text), quote=False)

@@ -1,7 +1,6 @@
 """What a result shows, between the results and the formats: a title, a table of raw values, and what stands below it.
 
-A result makes a Sheet, a format writes one, and neither knows the other. A new format is a module of this folder with
-`render(sheet)`, and its name in FORMATS.
+A result makes a Sheet, a format writes one, and neither knows the other; `render/writing.py` has the formats.
 """
 
 from __future__ import annotations
@@ -9,12 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from paramcount.numbers.units import rounded
+from paramcount.numbers.units import binary, decimal, grouped, rounded
 
-FORMATS = ("table", "json")  # of `--format`
 SCHEMA = 1  # of what JSON holds
 BAR = 6  # characters
 EIGHTHS = " ▏▎▍▌▋▊▉"
+PEOPLE, PROGRAMS = "people", "programs"  # for whom a column is
+
+
+class Share(NamedTuple):
+    """A part of a whole, of which the quotient is shown."""
+
+    part: int
+    whole: int
 
 
 class Heading(NamedTuple):
@@ -22,8 +28,10 @@ class Heading(NamedTuple):
 
     Numbers stand on the `right`, and an unknown one is a dash. If the table is too wide, texts are shortened to `wide`
     characters, then columns with a rank in `drop` are left out, the lowest first, then the texts of columns with `cut`
-    are shortened further. A column with `if_any` is left out if it is empty, `colour` is a code of the terminal, and
-    `meaning` is explained below the table.
+    are shortened further. A column with `if_any` is left out if it is empty, `colour` gives the code that the terminal
+    has for a value, and `meaning` is explained below the table. `reader` is PEOPLE or PROGRAMS for a column that only
+    those have: tables are for people, CSV and records for programs. An `indented` column shows the tree of the rows; an
+    `aside` says more about a row, and may stand beside its name.
     """
 
     name: str
@@ -34,20 +42,37 @@ class Heading(NamedTuple):
     wide: int = 0
     cut: bool = False
     if_any: bool = False
-    colour: str = ""
+    colour: Callable[[Any], str] | None = None
     meaning: str = ""
+    reader: str = ""
+    indented: bool = False
+    aside: bool = False
 
     def text(self, value: Any) -> str:
+        """A value for people."""
         if value is None:
             return "–" if self.right else ""
         return self.write(value)
+
+    def plain(self, value: Any) -> int | float | str | bool | None:
+        """A value for programs: a number has all its digits, and a share is a fraction.
+
+        >>> Heading("macs", "MACs", decimal).plain(10838016), Heading("share", "share", percent).plain(Share(1, 4))
+        (10838016, 0.25)
+        """
+        if isinstance(value, Share):
+            return value.part / value.whole if value.whole else None
+        return value if value is None or isinstance(value, (bool, int, float, str)) else self.write(value)
 
 
 class Sheet(NamedTuple):
     """A table with a value, or None, for each heading in each row, and what stands around it.
 
     `totals` are lines of a label, a whole number and how it is written in its unit; `below` are lines of text, where
-    an empty line begins a paragraph. `data` returns the whole result as plain values, for JSON.
+    an empty line begins a paragraph. `data` returns the whole result as plain values, for JSON. If the rows are a tree,
+    `levels` has the depth of each, from 0. `footer` is the row of the totals of the columns, for formats that list no
+    totals below. `above` is a smaller sheet that stands before the rows, and `summary` says what the rows are, for
+    formats that fold them away.
     """
 
     title: str
@@ -56,16 +81,46 @@ class Sheet(NamedTuple):
     totals: Sequence[tuple[str, int | None, Callable[[int], str]]]
     below: Sequence[str]
     data: Callable[[], dict[str, Any]]
+    levels: Sequence[int] = ()
+    footer: Sequence[Any] | None = None
+    above: Sheet | None = None
+    summary: str = ""
 
     def saying(self, *lines: str) -> Sheet:
         """The same sheet with more lines below; empty ones are left out."""
         return self._replace(below=(*self.below, *filter(None, lines)))
 
+    def for_reader(self, reader: str) -> Sheet:
+        """The same sheet with the columns that are for PEOPLE, or for PROGRAMS."""
+        kept = [index for index, each in enumerate(self.headings) if each.reader in ("", reader)]
+        if len(kept) == len(self.headings):
+            return self
 
-def percent(share: tuple[int, int]) -> str:
+        def chosen(cells: Sequence[Any]) -> list[Any]:
+            return [cells[index] for index in kept]
+
+        footer = None if self.footer is None else chosen(self.footer)
+        rows = [chosen(row) for row in self.rows]
+        return self._replace(headings=chosen(self.headings), rows=rows, footer=footer)
+
+    def with_all_digits(self) -> Sheet:
+        """The same sheet with all digits of counts and bytes in the rows."""
+        headings = [each._replace(write=grouped) if each.write in (decimal, binary) else each for each in self.headings]
+        return self._replace(headings=headings, above=self.above and self.above.with_all_digits())
+
+    def records(self) -> list[dict[str, Any]]:
+        """Each row as plain values by the names of their columns, as programs read them."""
+        sheet = self.for_reader(PROGRAMS)
+        return [
+            {heading.name: heading.plain(value) for heading, value in zip(sheet.headings, row, strict=True)}
+            for row in sheet.rows
+        ]
+
+
+def percent(share: Share) -> str:
     """A part of a whole in percent, to one decimal; a dash if the whole is 0.
 
-    >>> percent((1, 3)), percent((0, 0))
+    >>> percent(Share(1, 3)), percent(Share(0, 0))
     ('33.3%', '–')
     """
     part, whole = share
@@ -75,7 +130,7 @@ def percent(share: tuple[int, int]) -> str:
     return f"{ones}.{tenth}%"
 
 
-def bar(share: tuple[int, int]) -> str:
+def bar(share: Share) -> str:
     """A bar whose length is the part relative to the largest of its column."""
     part, most = share
     full, eighths = divmod(rounded(8 * BAR * part, most) if most else 0, 8)

@@ -1,8 +1,10 @@
-"""Showing a result: `str()`, a notebook, and the formats by name, which are loaded when they are used."""
+"""Showing a result: `str()`, a notebook, the formats by name, and files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
+from typing import Any
 
 from paramcount.render.sheet import Sheet
 
@@ -10,7 +12,8 @@ from paramcount.render.sheet import Sheet
 class Shown:
     """A result that has a Sheet: `str()` is the table, and a notebook shows it as HTML, both with its warnings.
 
-    The command line prints warnings by themselves, so the sheet does not have them.
+    The command line prints warnings by themselves, so the sheet does not have them. A result whose sheet has settings,
+    such as `depth` of a report, takes them in `to_records`, `render` and `save` too.
     """
 
     __slots__ = ()
@@ -19,23 +22,48 @@ class Shown:
     def sheet(self) -> Sheet:
         raise NotImplementedError
 
-    def with_warnings(self) -> Sheet:
+    def to_records(self, **settings: Any) -> list[dict[str, Any]]:
+        """The rows as dicts of raw values: `pandas.DataFrame(report.to_records())` has columns of whole numbers."""
+        return self.sheet(**settings).records()
+
+    def render(self, format: str = "table", *, exact: bool = False, **settings: Any) -> str:
+        """The result as text: a "table", "json", "csv", "markdown", "latex", or "html"; raises ArgumentError.
+
+        If `exact`, counts have all their digits.
+        """
+        from paramcount.render.writing import rendered
+
+        return rendered(self.with_warnings(exact, **settings), format)
+
+    def save(self, path: str | PathLike[str], *, exact: bool = False, **settings: Any) -> None:
+        """Write the result to a file, in the format of its ending: .txt, .json, .csv, .md, .tex, or .html.
+
+        What was there stays until all of it is written. Raises ArgumentError for another ending, and where the file
+        cannot be written.
+        """
+        from paramcount.render.writing import write
+
+        write(path, self.with_warnings(exact, **settings))
+
+    def with_warnings(self, exact: bool = False, **settings: Any) -> Sheet:
         """The sheet with the warnings below."""
-        return self.sheet().saying(*(f"warning: {each}" for each in self.warnings))
+        sheet = self.sheet(**settings).saying(*(f"warning: {each}" for each in self.warnings))
+        return sheet.with_all_digits() if exact else sheet
+
+    def brief(self) -> Sheet:
+        """What `str()` shows."""
+        return self.with_warnings()
+
+    def folded(self) -> Sheet:
+        """What a notebook shows, where rows below others are folded away."""
+        return self.brief()
 
     def __str__(self) -> str:
         from paramcount.render.table import render
 
-        return render(self.with_warnings(), colour=False)
+        return render(self.brief(), colour=False)
 
     def _repr_html_(self) -> str | None:
         from paramcount.render.html import render
 
-        return render(self.with_warnings())
-
-
-def rendered(sheet: Sheet, form: str) -> str:
-    """A sheet as text for the standard output; `form` is one of FORMATS."""
-    from importlib import import_module
-
-    return import_module(f"paramcount.render.{form}").render(sheet)
+        return render(self.folded())

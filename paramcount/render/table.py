@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from paramcount.errors import printable, visible
 from paramcount.numbers.units import grouped
 from paramcount.render import terminal
-from paramcount.render.sheet import Heading, Sheet
+from paramcount.render.sheet import PEOPLE, Heading, Sheet
 
 LONGEST = 120  # characters of a text on a terminal
 SHORTEST = 6  # characters that are left of the texts of a column with `cut`
@@ -19,73 +20,93 @@ WRAPPED = 80  # columns of a terminal below which the lines under the table are 
 
 def render(sheet: Sheet, *, width: int | None = None, encoding: str | None = None, colour: bool | None = None) -> str:
     """A sheet as text; `width`, `encoding` and `colour` are by default those of the terminal."""
+    sheet = sheet.for_reader(PEOPLE)
     cut = width is not None or terminal.interactive()  # what a program reads is whole
     encoding, width = encoding or terminal.encoding(), width or terminal.width()
     shown = fitting(sheet, width, encoding, cut)
     title = printable(sheet.title, LONGEST if cut else sys.maxsize)
+    colour = terminal.colour() if colour is None else colour
     parts = [terminal.written(middle(title, width, "…") if cut else title, encoding)]
-    parts.append(lay_out(shown, terminal.colour() if colour is None else colour))
+    if sheet.above is not None:
+        parts.append(render(sheet.above, width=width if cut else None, encoding=encoding, colour=colour))
+    parts.append(lay_out(shown, colour))
     parts.append(terminal.written(listed(sheet.totals, units=width >= ROOM), encoding))
     lines = [visible(line) for line in sheet.below]
     below = [line if width >= WRAPPED else filled(line, width) for line in lines]
-    meanings = [f"{heading.title} = {heading.meaning}" for heading, _ in shown if heading.meaning]
+    meanings = [f"{each.heading.title} = {each.heading.meaning}" for each in shown if each.heading.meaning]
     if meanings:
         below[-1] = filled("; ".join([lines[-1], *meanings]), width)
     parts.append(terminal.written("\n".join(below), encoding))
     return "\n\n".join(filter(None, parts))
 
 
-Columns = list[tuple[Heading, list[str]]]  # of texts, the title first
+class Fitted(NamedTuple):
+    """A column that is shown: its texts, the title first, and the values that they stand for."""
+
+    heading: Heading
+    texts: list[str]
+    values: Sequence[Any]
+
+    @property
+    def widest(self) -> int:
+        return max(map(len, self.texts))
+
+    def shorten(self, limit: int, mark: str) -> None:
+        self.texts[:] = [middle(text, limit, mark) for text in self.texts]
 
 
-def fitting(sheet: Sheet, width: int, encoding: str, cut: bool) -> Columns:
+def fitting(sheet: Sheet, width: int, encoding: str, cut: bool) -> list[Fitted]:
     """The columns of a sheet that are shown, with `cut` shortened to lines of at most `width` if possible."""
-    columns: Columns = []
+    columns: list[Fitted] = []
     values_of = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.headings)
     for heading, values in zip(sheet.headings, values_of, strict=True):
         texts = [printable(heading.text(value), LONGEST if cut else sys.maxsize) for value in values]
+        if sheet.levels and heading.indented:
+            texts = ["  " * level + text for level, text in zip(sheet.levels, texts, strict=True)]
         if any(texts) or not heading.if_any:
-            columns.append((heading, [terminal.written(text, encoding) for text in (heading.title, *texts)]))
+            written = [terminal.written(text, encoding) for text in (heading.title, *texts)]
+            columns.append(Fitted(heading, written, values))
     mark = "~" if encoding == "ascii" else "…"
 
-    def widest(texts: list[str]) -> int:
-        return max(map(len, texts))
-
     def excess() -> int:
-        return sum(widest(texts) + 2 for _, texts in columns) - 2 - width
+        return sum(each.widest + 2 for each in columns) - 2 - width
 
     def spare() -> int:
-        return sum(max(0, widest(texts) - heading.wide) for heading, texts in columns if heading.wide)
+        return sum(max(0, each.widest - each.heading.wide) for each in columns if each.heading.wide)
 
     def shorten(limits: list[int]) -> None:
         """Shorten the texts of columns that have a limit, the widest first."""
-        for (_, texts), least in sorted(zip(columns, limits, strict=True), key=lambda each: -widest(each[0][1])):
+        for column, least in sorted(zip(columns, limits, strict=True), key=lambda each: -each[0].widest):
             if least and (over := excess()) > 0:
-                limit = max(widest(texts) - over, least)
-                texts[:] = [middle(text, limit, mark) for text in texts]
+                column.shorten(max(column.widest - over, least), mark)
 
-    ranks = sorted(heading.drop for heading, _ in columns if heading.drop)
+    ranks = sorted(each.heading.drop for each in columns if each.heading.drop)
     while ranks and excess() > spare():
         lowest = ranks.pop(0)
-        columns = [each for each in columns if each[0].drop != lowest]
+        columns = [each for each in columns if each.heading.drop != lowest]
     if cut:
-        shorten([heading.wide for heading, _ in columns])
-        shorten([SHORTEST if heading.cut else 0 for heading, _ in columns])
+        shorten([each.heading.wide for each in columns])
+        shorten([SHORTEST if each.heading.cut else 0 for each in columns])
     return columns
 
 
-def lay_out(columns: Columns, colour: bool) -> str:
-    """The columns beside each other, titles bold where there is colour."""
+def lay_out(columns: Sequence[Fitted], colour: bool) -> str:
+    """The columns beside each other; where there is colour, titles are bold and values have that of their column."""
     if not columns:
         return ""
     painted = []
-    for heading, (title, *texts) in columns:
+    for heading, (title, *texts), values in columns:
         if colour:
-            title = f"\x1b[1m{title}\x1b[0m" if title else ""
+            title = coloured(title, "1")
         if colour and heading.colour:
-            texts = [f"\x1b[{heading.colour}m{text}\x1b[0m" if text else "" for text in texts]
+            texts = [coloured(text, heading.colour(value)) for text, value in zip(texts, values, strict=True)]
         painted.append([title, *texts])
-    return aligned(zip(*painted, strict=True), ["right" if heading.right else "left" for heading, _ in columns])
+    return aligned(zip(*painted, strict=True), ["right" if each.heading.right else "left" for each in columns])
+
+
+def coloured(text: str, code: str) -> str:
+    """A text in a colour of the terminal."""
+    return f"\x1b[{code}m{text}\x1b[0m" if text and code else text
 
 
 def listed(lines: Sequence[tuple[str, int | None, Callable[[int], str]]], units: bool = True) -> str:

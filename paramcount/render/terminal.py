@@ -8,9 +8,11 @@ from typing import TextIO
 
 from paramcount.errors import visible
 
-USED = "×·–…█▏▎▍▌▋▊▉"  # beyond ASCII, in tables
+USED = "×·–−→…█▏▎▍▌▋▊▉"  # beyond ASCII, in tables
 ASCII = str.maketrans(
-    {"×": "x", "·": "*", "–": "-", "…": "~", "█": "#"} | dict.fromkeys("▏▎▍", "") | dict.fromkeys("▌▋▊▉", "#")
+    {"×": "x", "·": "*", "–": "-", "−": "-", "→": "->", "…": "~", "█": "#"}
+    | dict.fromkeys("▏▎▍", "")
+    | dict.fromkeys("▌▋▊▉", "#")
 )
 
 

@@ -8,7 +8,7 @@ from io import TextIOWrapper
 from typing import Any
 
 from paramcount.errors import ArgumentError, needs, quote
-from paramcount.sweeps.replacement import Replacement, reported
+from paramcount.render.replacement import Replacement, reported
 from paramcount.sweeps.result import Sweep
 
 FORMATS = ("csv", "json", "parquet")

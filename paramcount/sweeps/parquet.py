@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow
 from pyarrow.parquet import ParquetFile, ParquetWriter
 
-from paramcount.sweeps.replacement import Replacement
+from paramcount.render.replacement import Replacement
 
 WHOLE, FRACTION, TEXT = pyarrow.int64(), pyarrow.float64(), pyarrow.string()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paramcount.cost.figures import FIGURES
 from paramcount.errors import ArgumentError, needs, printable, quote
 from paramcount.numbers.units import grouped
-from paramcount.sweeps.replacement import write
+from paramcount.render.replacement import write
 
 if TYPE_CHECKING:
     from paramcount.sweeps.result import Sweep

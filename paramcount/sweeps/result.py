@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paramcount.cost.count import count
+from paramcount.cost.figures import Figures
 from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, Undecided, quote
 from paramcount.language.expression.parse import Expression, parse
-from paramcount.layers.arguments import argument, file_path, whole_argument
+from paramcount.layers.arguments import argument, file_path, texts, whole_argument
 from paramcount.layers.fields import Text
+from paramcount.numbers.amounts import amount, is_bytes
 from paramcount.numbers.column import Column, Mask
+from paramcount.render.sheet import Sheet
+from paramcount.render.shown import Shown
 from paramcount.sweeps.space import Space
+
+BRIEF = 10  # rows that a notebook shows
+SUFFIXED = r"(?<![\w.])(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]\+?[0-9]+)?[kmgtpbKMGTPB](?:i?[bB])?(?!\w)"  # 3.5M, 14MiB
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Shown):
     """The variants of a spec, a row for each: `columns` are arrays by name, of the variables and of all figures.
+
+    `str()` is a table of the first ten rows.
 
     `valid` says which rows are valid networks; the figures of the others are 0, and `reasons[reason[row]]` says why.
     That is the reason of the first of several rows that failed together; `error(row)` is the row's own.
@@ -37,6 +47,35 @@ class Sweep:
 
     def __repr__(self) -> str:
         return f"<Sweep {self.space.subject}: {len(self):,} variants by {', '.join(self.variables)}>"
+
+    def sheet(self, columns: Sequence[str] | None = None, top: int | None = None) -> Sheet:
+        """A line for each valid row, or for the first `top` of them, and how many there are.
+
+        `columns` replaces the usual ones. Raises ArgumentError for an unknown column.
+        """
+        from paramcount.sweeps.table import USUAL, Tried, sheet
+
+        chosen = columns is not None
+        if chosen:
+            columns = texts("columns", columns, "names of columns", hint='columns=["params", "macs"]')
+        else:
+            columns = [*self.variables, *(name for name in USUAL if name in self.columns)]
+        for name in columns:
+            if name not in self.columns:
+                raise no_column(name, list(self.columns))
+        rows = self.valid.nonzero()[0]
+        reasons = {each: int((self.reason == code).sum()) for code, each in enumerate(self.reasons)}
+        tried = Tried(len(self), len(rows), {reason: number for reason, number in reasons.items() if number})
+        if top is not None:
+            rows = rows[: whole_argument("top", top)]
+        return sheet(self.take(rows), list(dict.fromkeys(columns)), tried, chosen)
+
+    def brief(self) -> Sheet:
+        return self.sheet(top=BRIEF)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All valid rows as plain values, ready for JSON, and why others are not valid."""
+        return self.sheet(list(self.columns)).data()
 
     def take(self, rows: Any) -> Sweep:
         """Some rows: a mask, or indices in any order; raises ArgumentError for those that do not exist."""
@@ -156,12 +195,30 @@ class Sweep:
 
 def read_condition(text: str, columns: Sequence[str]) -> Expression:
     """An expression of columns; raises ParamcountError for others."""
-    expression = parse(argument("where", text, Text()), Position("where", 1, 1))
+    expression = parse(with_amounts(argument("where", text, Text())), Position("where", 1, 1))
     for name, position in expression.references:
         if name not in columns:
             error = no_column(name, list(columns))
             raise SpecError(error.message, hint=error.hint, position=position)
     return expression
+
+
+def with_amounts(condition: str) -> str:
+    """A condition whose amounts of figures are plain numbers; raises ArgumentError for those that are not amounts.
+
+    >>> with_amounts("params < 3.5M and param_bytes <= 14MiB")
+    'params < 3500000 and param_bytes <= 14680064'
+    """
+    return "".join(map(with_plain_amounts, re.split(r"(\b(?:and|or|not|if|else)\b)", condition)))
+
+
+def with_plain_amounts(comparison: str) -> str:
+    """The same for one comparison, whose figure says what a suffix means; without a figure, it is left as it is."""
+    figures = [name for name in re.findall(r"\w+", comparison) if name in Figures._fields]
+    if not figures:
+        return comparison
+    figure = next(filter(is_bytes, figures), figures[0])
+    return re.sub(SUFFIXED, lambda found: str(amount(found[0], figure)), comparison)
 
 
 def holds(condition: Expression, columns: Mapping[str, Any], valid: Any) -> Any:

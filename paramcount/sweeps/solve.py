@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from paramcount.cost.budgets import amount_of
 from paramcount.cost.count import count
 from paramcount.cost.figures import Figures
 from paramcount.cost.report import Report
@@ -17,6 +19,7 @@ from paramcount.layers.fields import Number, Text
 from paramcount.numbers.arithmetic import LIMIT
 from paramcount.numbers.column import Column, compared
 from paramcount.render.sheet import SCHEMA, Sheet
+from paramcount.render.shown import Shown
 from paramcount.sweeps.result import no_column
 from paramcount.sweeps.space import Space
 from paramcount.sweeps.sweep import space_of, sweep_parts
@@ -27,12 +30,8 @@ DOUBLINGS = 40
 LIMITS = Number(-LIMIT, LIMIT, none=True)  # of the values that are tried
 
 
-class Solution(NamedTuple):
-    """The largest `value` within the budget, and its report.
-
-    `following` is the next value that gives a valid network, which is over the budget, and `beyond` its figures; None
-    if there is none up to `high`. `gaps` are smaller values that are over the budget. `at_most` is the budget.
-    """
+class SolutionFields(NamedTuple):
+    """The fields of a Solution, apart because a NamedTuple cannot have other bases."""
 
     variable: str
     value: Any
@@ -40,23 +39,41 @@ class Solution(NamedTuple):
     following: Any
     beyond: Figures | None
     gaps: list[Any]
-    at_most: Mapping[str, float] = {}
+    at_most: Mapping[str, int] = {}
+
+
+class Solution(SolutionFields, Shown):
+    """The largest `value` within the budget, and its report. `str()` is the report's table.
+
+    `following` is the next value that gives a valid network, which is over the budget, and `beyond` its figures; None
+    if there is none up to `high`. `gaps` are smaller values that are over the budget. `at_most` is the budget.
+    """
+
+    __slots__ = ()
+
+    @property
+    def warnings(self) -> Sequence[str]:  # type: ignore[override]
+        return self.report.warnings
 
     @property
     def monotone(self) -> bool:
         return not self.gaps
 
-    def sheet(self) -> Sheet:
-        """The report's sheet, with each budget below it."""
+    def sheet(self, **settings: Any) -> Sheet:
+        """The report's sheet, with each budget below it; `settings` are those of `Report.sheet`."""
         lines = []
         for name, most in self.at_most.items():
-            line = f"{self.variable} = {self.value}: {name} {getattr(self.report, name):,} of at most {most:,.0f}"
+            line = f"{self.variable} = {self.value}: {name} {getattr(self.report, name):,} of at most {most:,}"
             lines.append(f"{line}; {self.following} has {getattr(self.beyond, name):,}" if self.beyond else line)
         if not self.monotone:
             shown = ", ".join(map(str, self.gaps[:5])) + (", ..." if len(self.gaps) > 5 else "")
             lines.append(f"not monotone: smaller values are over the budget: {shown}")
-        sheet = self.report.sheet()
+        sheet = self.report.sheet(**settings)
         return sheet._replace(below=(*sheet.below, "", *lines), data=self.to_dict)
+
+    def folded(self) -> Sheet:
+        """All levels of the tree."""
+        return self.with_warnings(depth=sys.maxsize)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON, with the report under `report`."""
@@ -76,7 +93,7 @@ def solve(
     spec: str | SpecSyntax,
     variable: str,
     /,
-    at_most: Mapping[str, float],
+    at_most: Mapping[str, int | float | str],
     variant: str | None = None,
     *,
     low: Any = None,
@@ -88,15 +105,15 @@ def solve(
     """Find the largest value of a variable whose figures are all at most those given, by exact counts.
 
     Every `step` from `low` to `high` is tried, by default 1, or 0.01 if the variable is not a whole number. Without
-    `high`, the range is doubled until it exceeds the budget. `variables` set others of the spec; those whose names have
-    another meaning here, such as `low`, are given in the mapping `vars`. Raises ArgumentError if no value is within the
-    budget.
+    `high`, the range is doubled until it exceeds the budget. Amounts may be text, as in {"macs": "300M"}. `variables`
+    set others of the spec; those whose names have another meaning here, such as `low`, are given in the mapping `vars`.
+    Raises ArgumentError if no value is within the budget.
 
     >>> found = solve("mobilenet_v2", "width", {"macs": 300e6})
     >>> found.value, found.report.macs, found.following
     (0.98, 299896192, 0.99)
     """
-    at_most = budgets(at_most)
+    budget = budgets(at_most)
     argument("variable", variable, Text())
     low, high, step = (argument(*each, LIMITS) for each in (("low", low), ("high", high), ("step", step)))
     others = all_variables(variables, vars)
@@ -112,15 +129,15 @@ def solve(
     low = low if low is not None else step
     if step <= 0 or (high is not None and high < low):
         raise ArgumentError("`step` must be above 0, and `high` at least `low`")
-    high = high if high is not None else upper(space, variable, at_most, max(base, low), step)
+    high = high if high is not None else upper(space, variable, budget, max(base, low), step)
     values = steps(low, high, step)
     part, *parts = sweep_parts(space_of(spec, variant, {variable: values, **others}))
     found = part.joined(*parts)
     fits = found.valid.copy()
-    for name, most in at_most.items():
+    for name, most in budget.items():
         fits &= compared(operator.le, Column(found.columns[name]), most)
     if not fits.any():
-        raise no_solution(found, variable, at_most, low, high)
+        raise no_solution(found, variable, budget, low, high)
     best = int(fits.nonzero()[0][-1])
     over = found.valid & ~fits
     gaps = [values[row] for row in over[:best].nonzero()[0].tolist()]
@@ -129,11 +146,11 @@ def solve(
     beyond = None if following is None else Figures(*(int(found.columns[name][following]) for name in Figures._fields))
     report = count(space.network({variable: values[best]}))
     after = None if following is None else values[following]
-    return Solution(variable, values[best], report, after, beyond, gaps, dict(at_most))
+    return Solution(variable, values[best], report, after, beyond, gaps, budget)
 
 
-def budgets(at_most: Any) -> dict[str, float]:
-    """The largest figures by name; raises ArgumentError for other names, and for what is not a number."""
+def budgets(at_most: Any) -> dict[str, int]:
+    """The largest figures by name; raises ArgumentError for other names, and for what is not an amount."""
     if not isinstance(at_most, Mapping):
         message = f"at_most must be figures by name, not {quote(at_most, repr)}"
         raise ArgumentError(message, hint='{"macs": 300e6}', argument="at_most")
@@ -142,10 +159,10 @@ def budgets(at_most: Any) -> dict[str, float]:
     for name in at_most:
         if name not in Figures._fields:
             raise no_column(name, list(Figures._fields))
-    return {name: argument(name, most, Number()) for name, most in at_most.items()}
+    return {name: amount_of(name, most) for name, most in at_most.items()}
 
 
-def upper(space: Space, variable: str, at_most: Mapping[str, float], value: Any, step: Any) -> Any:
+def upper(space: Space, variable: str, at_most: Mapping[str, int], value: Any, step: Any) -> Any:
     """A value that is over the budget, found by doubling; raises ArgumentError if there is none."""
     for _ in range(DOUBLINGS):
         try:
@@ -174,11 +191,11 @@ def steps(low: Any, high: Any, step: Any) -> list[Any]:
     return [int(first + index * by) if whole else float(first + index * by) for index in range(total)]
 
 
-def no_solution(found: Any, variable: str, at_most: Mapping[str, float], low: Any, high: Any) -> ArgumentError:
+def no_solution(found: Any, variable: str, at_most: Mapping[str, int], low: Any, high: Any) -> ArgumentError:
     if not found.valid.any():
         return ArgumentError(f"no {quote(variable)} from {low} to {high} gives a valid network: {found.reasons[0]}")
     shown = []
     for name, most in at_most.items():
         least = int(found.columns[name][found.valid].min())
-        shown.append(f"{name} are at least {least:,}, and the budget is {most:,.0f}")
+        shown.append(f"{name} are at least {least:,}, and the budget is {most:,}")
     return ArgumentError(f"no {quote(variable)} from {low} to {high} is within the budget", hint="; ".join(shown))

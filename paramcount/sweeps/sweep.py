@@ -10,6 +10,7 @@ from typing import Any
 
 from paramcount.errors import ArgumentError
 from paramcount.graph.network import Network
+from paramcount.language.address import own_settings, with_own
 from paramcount.language.language import SpecSyntax
 from paramcount.language.load import fresh_syntax, locate, shown_path
 from paramcount.language.variables import all_variables
@@ -76,7 +77,9 @@ def space_of(
         hint = "write a spec, or count each size: `[count(build(width)) for width in widths]`"
         raise ArgumentError("a sweep varies the variables of a spec, and a network in Python has none", hint=hint)
     if not isinstance(spec, SpecSyntax):
-        file, given = locate(file_path("a spec", spec))
+        path, own = own_settings(file_path("a spec", spec))
+        variables = with_own(own, variables)
+        file, given = locate(path)
         spec = fresh_syntax(read_source(file), shown_path(file))
         variant = variant if variant is not None else given
     return Space(spec, variant, variables, paired, random, seed)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paramcount.cost.figures import FIGURES
 from paramcount.cost.report import MACS
 from paramcount.numbers.units import grouped
-from paramcount.render.sheet import SCHEMA, Heading, Sheet
-from paramcount.sweeps.result import Sweep
+from paramcount.render.sheet import PROGRAMS, SCHEMA, Heading, Sheet
+
+if TYPE_CHECKING:
+    from paramcount.sweeps.result import Sweep
 
 USUAL = ("params", "macs", "activations")
 CONVENTION = f"one example each; {MACS}; FLOPs = 2 × MACs; float32"
@@ -24,19 +27,16 @@ class Tried(NamedTuple):
 
 
 def sheet(found: Sweep, columns: Sequence[str], tried: Tried, chosen: bool = False) -> Sheet:
-    """A line for each row with the given columns, which are all shown if they were chosen, and a summary of all."""
+    """A line for each row with the given columns, and a summary of all.
+
+    If the columns were chosen, all of them are shown; otherwise some may be left out, and programs get all there are.
+    """
     entries = [name for name in reversed(columns) if "[" in name]  # of lists, which a file can hold
-    dropped = entries + [name for name in reversed(columns) if name not in found.variables]
-    headings = [
-        Heading(
-            name,
-            name,
-            shown,
-            right=found.columns[name].dtype != object,
-            drop=dropped.index(name) + 1 if name in dropped and not chosen else 0,
-        )
-        for name in (columns if len(found) else ())
-    ]
+    dropped = [] if chosen else entries + [name for name in reversed(columns) if name not in found.variables]
+    headings = [heading(found, name, dropped.index(name) + 1 if name in dropped else 0) for name in columns]
+    if not chosen:
+        headings += [heading(found, name, reader=PROGRAMS) for name in found.columns if name not in columns]
+    headings = headings if len(found) else []
     rows = list(zip(*(found.columns[each.name].tolist() for each in headings), strict=True))
 
     def data() -> dict[str, Any]:
@@ -47,10 +47,18 @@ def sheet(found: Sweep, columns: Sequence[str], tried: Tried, chosen: bool = Fal
             "variants": tried.points,
             "kept": tried.kept,
             "invalid": tried.reasons,
-            "rows": [dict(zip(columns, row, strict=True)) for row in rows],
+            "rows": [dict(zip(columns, row, strict=False)) for row in rows],
         }
 
     return Sheet(str(found.space.subject), headings, rows, (), [*summary(tried, len(found)), CONVENTION], data)
+
+
+def heading(found: Sweep, name: str, drop: int = 0, reader: str = "") -> Heading:
+    """A column of figures as it is elsewhere, or one of the values of a variable."""
+    right = found.columns[name].dtype != object
+    if name in FIGURES and name not in found.variables:
+        return Heading(name, FIGURES[name].title, FIGURES[name].write, right, drop, reader=reader)
+    return Heading(name, name, shown, right, drop, reader=reader)
 
 
 def summary(tried: Tried, shown_rows: int) -> list[str]:

@@ -414,11 +414,13 @@ def test_all_levels(spec, call):
     ]
 
 
-@pytest.mark.parametrize("option", [("--depth", "2"), ("--columns", "params"), ("--sort", "macs")])
+@pytest.mark.parametrize(
+    "option", [("--depth", "2"), ("--columns", "params"), ("--sort", "macs"), ("--flat",), ("--top", "3")]
+)
 def test_json_takes_no_options_of_the_table(spec, option, call):
     out, err, code = call(spec(), "--format", "json", *option)
     assert (out, code) == ("", 2)
-    assert err.startswith(f"error: `{option[0]}` is for the table, not for json\nhint: ")
+    assert err.startswith(f"error: `{option[0]}` is for the other formats, not for json\nhint: ")
 
 
 @pytest.mark.parametrize("words", [["-"], ["sweep", "-", "n=1"], ["verify", "-"]])

@@ -15,8 +15,8 @@ from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.render.html import render as html
 from paramcount.render.json import render as to_json
-from paramcount.render.shown import rendered
 from paramcount.render.table import render
+from paramcount.render.writing import rendered
 
 
 class Tensors(Counted):
@@ -58,7 +58,7 @@ def test_unknown_figures_are_dashes_and_null_and_raise():
     assert lines[6:8] == [["params", "3,500", "3.50", "k"], ["MACs", "–"]]
     data = json.loads(to_json(found.sheet()))
     assert (data["totals"]["params"], data["totals"]["macs"], data["rows"][0]["macs"]) == (3_500, None, None)
-    assert "<td>–</td>" in html(found.sheet()) and "<th>–</th>" in html(found.sheet())
+    assert "<span>&#8211;</span>" in html(found.sheet()) and "&#8211; MACs</p>" in html(found.sheet())
     ordered = found.sheet(sort="macs", columns=["layer"]).rows
     assert ordered == [["tensor0"], ["tensor1"]]
 
@@ -131,5 +131,5 @@ def test_figures_by_kind_and_setting():
 def test_a_format_is_found_by_its_name():
     sheet = count(Dense(3), 4).sheet()
     assert json.loads(rendered(sheet, "json")) == count(Dense(3), 4).to_dict()
-    assert rendered(sheet, "html").startswith("<table>")
+    assert rendered(sheet, "html").startswith('<div class="paramcount">')
     assert rendered(sheet, "table").splitlines()[0] == "network"

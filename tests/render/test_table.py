@@ -191,12 +191,6 @@ def test_a_sweep_has_no_table():
         str(count(Dense(Column.whole("width", [1, 2])), 3))
 
 
-def test_html_is_escaped():
-    network = Network([With(Dense(3), name="<b>&")], input=3, name="<script>")
-    page = count(network)._repr_html_() or ""
-    assert "<script>" not in page and "&lt;b&gt;&amp;" in page and page.startswith("<table>")
-
-
 def test_json():
     import json
 
@@ -235,3 +229,72 @@ def test_only_a_terminal_cuts_texts(monkeypatch):
     assert name in render(report) and "n" * 200 in render(report)
     monkeypatch.setattr(terminal, "interactive", lambda: True)
     assert "…" in render(report, colour=False) and max(map(len, render(report, colour=False).splitlines())) <= 100
+
+
+def rows_of(report, **settings):
+    return [tuple(each.values()) for each in report.to_records(**settings)]
+
+
+NESTED = Network([Repeat(3, [Residual([Dense(8, activation="relu")])]), Dense(4)], input=8)
+
+
+def test_flat_rows_are_the_leaves_of_every_level_with_their_paths():
+    # three times 8·8 + 8 and 8·8; 8·4 + 4 and 8·4
+    columns = ["path", "layer", "input", "output", "repeat", "params", "macs"]
+    assert rows_of(count(NESTED), flat=True, columns=columns) == [
+        (path := "residual0[0:3].dense0.dense0", path, "8", "8", 3, 216, 192),
+        (path := "residual0[0:3].dense0.relu0", path, "8", "8", 3, 0, 0),
+        (path := "residual0[0:3].add", path, "8, 8", "8", 3, 0, 0),
+        ("dense0", "dense0", "8", "4", 1, 36, 32),
+    ]
+
+
+def test_the_heaviest_layers():
+    report = count(Network([Dense(4), Residual([Dense(4), Dense(4, bias=False)]), Dense(9)], input=4))
+    text = report.render(flat=True, sort="macs", top=2, columns=["layer", "macs"])
+    assert text.split("\n\n")[1].split() == ["layer", "MACs", "dense1", "36", "dense0", "16"]
+    assert "\nthe first 2 of 5 layers\n" in text
+    totals = [line.split() for line in text.split("\n\n")[2].splitlines()]
+    assert ["MACs", "84"] in totals  # of the whole network
+
+
+def test_top_keeps_outermost_rows_with_those_below_them():
+    shown = [row["layer"] for row in count(NESTED).to_records(depth=3, top=1, columns=["layer"])]
+    assert shown == ["residual0[0:3]", "dense0", "dense0", "relu0", "add"]
+    assert "the first 1 of 2 rows" in count(NESTED).render(top=1)
+    assert "of 2 rows" not in count(NESTED).render(top=2) and "of 2 rows" not in count(NESTED).render(top=7)
+
+
+def test_shares_of_parameters_stand_beside_those_of_macs():
+    report = count(Network([Dense(3), Dense(1, bias=False)], input=3))  # 12 + 3 parameters, 9 + 3 MACs
+    titles, *rows = report.render(columns=["params_share", "share"]).split("\n\n")[1].splitlines()
+    assert titles.split() == ["params", "%", "MACs", "%"]
+    assert [row.split() for row in rows] == [["80.0%", "75.0%"], ["20.0%", "25.0%"]]
+    assert report.render(columns=["share"]).split("\n\n")[1].split()[0] == "share"
+    assert rows_of(report, columns=["params_share", "share"]) == [(0.8, 0.75), (0.2, 0.25)]
+
+
+def test_the_tree_is_indented_wherever_its_column_stands():
+    lines = count(NESTED).render(depth=2, columns=["params", "layer"]).split("\n\n")[1].splitlines()
+    assert lines[1:4] == ["   216  residual0[0:3]", "   216    dense0", "     0    add"]
+
+
+def test_leaves_alone_have_no_levels():
+    with pytest.raises(ArgumentError, match="leaves alone have no levels"):
+        count(NESTED).sheet(depth=2, flat=True)
+    for wrong in ({"top": 0}, {"top": "3"}, {"flat": 1}, {"flat": "yes"}):
+        with pytest.raises(ArgumentError):
+            count(NESTED).sheet(**wrong)
+
+
+def test_all_digits_where_they_are_asked_for():
+    report = count(Dense(1000, bias=False), 1234)
+    assert "1.23 M" in report.render(columns=["macs"]).split("\n\n")[1]
+    assert "1,234,000" in report.render(columns=["macs"], exact=True).split("\n\n")[1]
+
+
+def test_a_sheet_above_stands_before_the_rows():
+    sheet = count(MLP).sheet()
+    above = count(Dense(1), 7).sheet(columns=["layer", "params"])._replace(title="", totals=(), below=())
+    parts = written(sheet._replace(above=above), width=100, encoding="utf-8").split("\n\n")
+    assert parts[1].split() == ["layer", "params", "dense0", "8"] and parts[2].startswith("layer")

@@ -37,7 +37,8 @@ def test_counts_to_its_expect(path, variant):
     report = count(network)
     assert {name: getattr(report, name) for name in figures} == figures
     assert report.buffers == figures.get("buffers", 0)
-    assert {name: value for name, (value, _) in network.expect.items()} == figures
+    assert {limit.figure: limit.amount for limit in network.expect} == figures
+    assert {limit.bound for limit in network.expect} == {"equal"}
     assert network.graph().warnings == []
 
 

@@ -8,7 +8,7 @@ import yaml
 
 from paramcount.cli.main import main
 from paramcount.cost.count import count
-from paramcount.cost.zoo import sheet, zoo
+from paramcount.cost.zoo import zoo
 from paramcount.language import load as loading
 from paramcount.render.table import render
 
@@ -73,7 +73,7 @@ def test_a_file_is_read_once_and_only_what_is_chosen_is_expanded(monkeypatch):
 
 def test_a_table_drops_the_source_first(everything):
     def titles(width):
-        lines = render(sheet(everything), width=width, encoding="utf-8").splitlines()
+        lines = render(everything.sheet(), width=width, encoding="utf-8").splitlines()
         assert max(map(len, lines)) <= width
         assert len([line for line in lines if line.startswith("resnet ")]) == 10
         return lines[0].split()

@@ -14,8 +14,8 @@ import pytest
 import paramcount as pc
 from paramcount.cli.main import main
 from paramcount.language.load import fresh_syntax
+from paramcount.render.replacement import Replacement
 from paramcount.sweeps.file import RowFile
-from paramcount.sweeps.replacement import Replacement
 from paramcount.sweeps.sweep import space_of, sweep_parts
 
 SPEC = "{input: {features: 4}, vars: {n: 1, m: 1}, layers: [dense: n]}"

@@ -32,7 +32,7 @@ def test_a_plot_says_what_it_shows(capsys, tmp_path):
     assert "MobileNet-v2" in shown and f"30 variants, {kept} where macs < 300e6" in shown
     assert "parameters" in shown and "MACs per example" in shown
     assert "Pareto front: lower params, higher macs" in shown
-    assert capsys.readouterr().err == f"`{printable(str(path))}` shows {kept} points\n"
+    assert capsys.readouterr().err == f"wrote {printable(str(path))}, {kept} points\n"
 
 
 def test_a_front_of_one_point_is_drawn_only_where_it_was_asked_for(capsys, tmp_path):

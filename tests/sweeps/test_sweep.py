@@ -9,6 +9,7 @@ import pytest
 import paramcount as pc
 from paramcount.language.load import fresh_syntax, shipped_specs
 from paramcount.sweeps.region import Region
+from paramcount.sweeps.result import with_amounts
 from paramcount.sweeps.space import Space
 from paramcount.sweeps.sweep import space_of, sweep_parts
 
@@ -137,6 +138,42 @@ def test_conditions():
             found.where(wrong)
 
 
+@pytest.mark.parametrize(
+    ("condition", "plain"),
+    [
+        ("params < 3.5M and macs > 0.5G", "params < 3500000 and macs > 500000000"),
+        ("3M < params<4M", "3000000 < params<4000000"),
+        ("param_bytes <= 14MiB or param_bytes > 14MB", "param_bytes <= 14680064 or param_bytes > 14000000"),
+        ("not params >= 8B", "not params >= 8000000000"),
+        ("macs / params > 80", "macs / params > 80"),
+        ("macs < 5e6 and width == 1e-3", "macs < 5e6 and width == 1e-3"),
+    ],
+)
+def test_amounts_in_conditions(condition, plain):
+    assert with_amounts(condition) == plain
+
+
+def test_amounts_choose_the_same_rows():
+    found = pc.sweep("mobilenet_v2", width=[0.5, 0.75, 1.0])
+    assert found.where("params < 3M and param_bytes >= 10MiB").columns["width"].tolist() == [0.75]
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("params < 3.5MB", "`3.5MB` is not an amount of params\nhint: write 3.5M"),
+        ("param_bytes < 14M", "`14M` is not an amount of param_bytes\nhint: write 14MiB or 14MB"),
+        ("params < 3M and width < 2k", "where:1:30: `2k` is not a number"),
+        ("params < 1_000", "`1_000` is not a number"),
+        ("params < 0x10", "`0x10` is not decimal"),
+    ],
+)
+def test_wrong_amounts_in_conditions(condition, message):
+    """Of a variable, 2k may be 2,000 or 2,048."""
+    with pytest.raises(pc.ParamcountError, match=message):
+        pc.sweep("mobilenet_v2", where=condition, width=[0.5])
+
+
 def test_the_best_rows():
     found = pc.sweep("mobilenet_v2", width=[1.0, 0.5, 0.75, 0.5], resolution=[224, 96])
     assert found.top(3, "params").columns["width"].tolist() == [0.5, 0.5, 0.5]
@@ -208,7 +245,8 @@ def test_a_mask_of_one_variable_leaves_a_grid():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"at_most": {"macs": "300M"}}, "macs must be a number, not `300M`"),
+        ({"at_most": {"macs": "300X"}}, "`300X` is not an amount of macs"),
+        ({"at_most": {"params": "3.5MB"}}, "`3.5MB` is not an amount of params"),
         ({"at_most": {"macs": True}}, "macs must be a number"),
         ({"at_most": {"macs": 300e6}, "step": "1"}, "step must be a number, not `1`"),
     ],
@@ -216,7 +254,9 @@ def test_a_mask_of_one_variable_leaves_a_grid():
 def test_a_budget_is_a_number(given, words):
     with pytest.raises(pc.ArgumentError, match=words):
         pc.solve("mobilenet_v2", "width", **given)
-    assert pc.solve("mobilenet_v2", "width", {"macs": numpy.int64(300_000_000)}).value == 0.98
+    for most in (numpy.int64(300_000_000), "300M", 300e6, 300_000_000.5):
+        found = pc.solve("mobilenet_v2", "width", {"macs": most})
+        assert (found.value, found.at_most) == (0.98, {"macs": 300_000_000})
 
 
 @pytest.mark.parametrize("random", [0, 1.5, True, "3"])

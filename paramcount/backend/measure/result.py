@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from paramcount.graph.network import Subject
 from paramcount.numbers.units import binary, decimal, duration, grouped, portion, rate
-from paramcount.render.sheet import SCHEMA, Heading, Sheet
+from paramcount.render.sheet import PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 
 
@@ -19,10 +19,13 @@ UNLIKELY = (  # where a share is above 100%
     "a share above 100%: the machine was busy while the matrix products were measured, or the program takes fewer "
     "operations than were counted; measure again while nothing else runs"
 )
+QUARTILES = "a quarter of the runs took less, a quarter more"
 HEADINGS = (
     Heading("batch", "batch", grouped, True, meaning="examples at once"),
     Heading("seconds", "time", duration, True, meaning="median of the runs"),
-    Heading("quartiles", "quartiles", span, True, 3, meaning="a quarter of the runs took less, a quarter more"),
+    Heading("quartiles", "quartiles", span, True, 3, meaning=QUARTILES, reader=PEOPLE),
+    Heading("low", "low", duration, True, reader=PROGRAMS),
+    Heading("high", "high", duration, True, reader=PROGRAMS),
     Heading("repeats", "runs", grouped, True, 1, meaning="timed runs"),
     Heading("examples_per_second", "examples/s", rate, True, 4, meaning="batch / time"),
     Heading("macs", "MACs", decimal, True, 2, meaning="counted multiply-accumulates of the whole batch"),
@@ -87,7 +90,7 @@ class Measurements(Shown):
     @property
     def convention(self) -> str:
         """What was measured on which device, and what the figures mean, in one line."""
-        return "; ".join([self.where, *(f"{each.title} = {each.meaning}" for each in self.headings)])
+        return "; ".join([self.where, *(f"{each.title} = {each.meaning}" for each in self.headings if each.meaning)])
 
     @property
     def where(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -14,6 +15,7 @@ from paramcount.layers.arguments import file_path
 from paramcount.numbers.units import portion, rate
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
+from paramcount.render.writing import FORMATS
 
 
 class Epoch(NamedTuple):
@@ -96,11 +98,19 @@ class Training(Shown):
         own = self.epochs[self.resumed :]
         return max((self.flops * each.examples / each.seconds for each in own if each.seconds), default=None)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write parameters and buffers to a safetensors file, which `load_checkpoint` reads; raises ArgumentError."""
-        from paramcount.backend.train.checkpoint import save
+    def save(self, path: str | PathLike[str], *, exact: bool = False, **settings: Any) -> None:
+        """Write parameters and buffers to a safetensors file, which `load_checkpoint` reads.
 
-        save(file_path("path", path), {"params": self.params, "buffers": self.buffers}, {})
+        A file of another format, such as `epochs.csv`, gets the table of epochs. Raises ArgumentError where it cannot
+        be written.
+        """
+        name = file_path("path", path)
+        if os.path.splitext(name)[1].lower() in FORMATS.values():
+            super().save(name, exact=exact, **settings)
+        else:
+            from paramcount.backend.train.checkpoint import save
+
+            save(name, {"params": self.params, "buffers": self.buffers}, {})
 
     def sheet(self) -> Sheet:
         """A line for each epoch, those of earlier runs too, and how fast this run was."""

@@ -1,0 +1,86 @@
+"""Limits on figures, given in Python."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+import paramcount as pc
+from paramcount.cost.budgets import amount_of, limits_of
+
+LAYERS = [pc.Dense(16), pc.Dense(2), pc.Relu()]
+NETWORK = pc.Network(LAYERS, input=8, name="Net")
+WIDE, NARROW = 8 * 16 + 16, 16 * 2 + 2
+
+
+def test_limits_that_hold():
+    report = pc.check(NETWORK, params=WIDE + NARROW, macs={"at_most": "1k", "at_least": 160}, param_bytes="712B")
+    assert report.params == WIDE + NARROW
+
+
+def test_the_largest_leaves_are_named():
+    with pytest.raises(pc.CheckError) as failed:
+        pc.check(NETWORK, params={"at_most": 100})
+    assert (
+        str(failed.value)
+        == "Net: params 178 is over the budget of 100 by 78 (+78.0%)\n  largest: dense0 144, dense1 34"
+    )
+
+
+def test_leaves_within_groups_are_named_by_their_paths_with_all_iterations():
+    network = pc.Network([pc.Repeat(4, [pc.Residual([pc.Dense(8)])])], input=8)
+    with pytest.raises(pc.CheckError, match=r"largest: residual0\[0:4\]\.dense0 288$"):
+        pc.check(network, params={"at_most": 1})
+
+
+def test_what_was_counted_already_is_checked_as_it_was_counted():
+    report = pc.count(NETWORK, batch=8, dtype="int8")
+    assert pc.check(report, macs=8 * (128 + 32), param_bytes=178) is report
+    with pytest.raises(pc.CheckError, match="macs 1,280 is over the budget of 1k by 280"):
+        pc.check(report, macs={"at_most": "1k"})
+
+
+def test_figures_of_training_where_they_were_counted():
+    report = pc.count(NETWORK, train=True)
+    assert pc.check(report, backward_macs=128 + 2 * 32) is report
+    with pytest.raises(pc.ArgumentError, match="figure of training"):
+        pc.check(NETWORK, backward_macs={"at_most": "1G"})
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"parms": 3}, "unknown figure `parms`\nhint: did you mean `params`?"),
+        ({"params": {"at_mots": 3}}, "`params` has no limit `at_mots`\nhint: did you mean `at_most`?"),
+        ({"params": {"at_most": "3.5MB"}}, "`3.5MB` is not an amount of params\nhint: write 3.5M"),
+        ({"params": 2.5}, "params must be a whole number, not `2.5`"),
+        ({"params": {"at_most": float("nan")}}, "params must be a number, not `nan`"),
+        ({"params": True}, "params must be a number, not `True`"),
+        ({"params": None}, "params must be a number, not `None`"),
+    ],
+)
+def test_wrong_limits(limits, message):
+    with pytest.raises(pc.ArgumentError) as refused:
+        pc.check(NETWORK, **limits)
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("value", [2.5, 3e17 + 0.5, 7.0, 1e15 + 0.25, 0.1])
+def test_fractions_hold_for_the_same_figures(value):
+    most, least = amount_of("macs", value), amount_of("macs", value, at_least=True)
+    assert type(most) is int and most <= Fraction(value) < most + 1
+    assert type(least) is int and least - 1 < Fraction(value) <= least
+
+
+def test_amounts_are_exact_beyond_floats():
+    limit = limits_of({"macs": {"at_most": 2**53}})[0]
+    assert limit.holds(2**53) and not limit.holds(2**53 + 1)
+
+
+def test_an_unknown_figure_is_an_error_and_not_within_any_limit():
+    report = pc.count(NETWORK)
+    unknown = replace(report, totals=report.totals._replace(params=None))
+    assert pc.check(unknown, macs=160) is unknown
+    with pytest.raises(pc.ArgumentError, match="`params` is not known here") as refused:
+        pc.check(unknown, params={"at_most": "1P"})
+    assert refused.value.exit_code == 2
