@@ -55,7 +55,7 @@ def report(network: Any, options: Any) -> int:
         found = count(network, **{name: getattr(options, name) for name in SETTINGS})
     status, failure = expected(network, inference)  # the figures that a spec expects are those of inference
     within, excess = budgeted(found, options)
-    show(shown(found, options).saying(status, within), options)
+    show(shown(found, options).saying(status, within), options, warnings=found.warnings)
     return ended(failure, excess)
 
 

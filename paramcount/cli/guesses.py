@@ -10,8 +10,12 @@ FIGURES = ["params", "parameters", "weights", "macs", "flops", "elementwise", "a
 # What is guessed: what to write, in the order of preference; of options, those that the command has.
 OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("-V", "-v"): ("paramcount --version",),
-    ("--json", "-f", "--yaml", "--html", "--markdown", "--md"): ("--format json",),
-    ("--csv", "--tsv", "--excel", "--xlsx", "--parquet"): ("--output rows.csv", "--format json"),
+    ("--json", "-f", "--yaml"): ("--format json",),
+    ("--csv",): ("--format csv",),
+    ("--markdown", "--md"): ("--format markdown",),
+    ("--latex", "--tex"): ("--format latex",),
+    ("--html",): ("--format html",),
+    ("--tsv", "--excel", "--xlsx", "--parquet"): ("--output rows.csv", "--format csv"),
     ("-o", "--output", "--out", "--outfile", "--file", "--save", "--export", "--write"): (
         "--output rows.csv",
         "--checkpoint trained.safetensors",

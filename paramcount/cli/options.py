@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from paramcount.errors import ArgumentError, printable, quote
+from paramcount.render import terminal
 from paramcount.render.terminal import complain, warn
 from paramcount.render.writing import FORMATS, format_of, rendered, write
 
@@ -88,6 +90,7 @@ class Parser(argparse.ArgumentParser):
                 raise
             raise self.left_over(left, argparse.Namespace()) from None
         self.refuse_twice(arguments)
+        refuse_same_files(getattr(options, "output", []))
         if left:
             raise self.left_over(left, options)
         return options
@@ -156,6 +159,15 @@ def given_once(name: str, known: Container[str]) -> str:
     return name
 
 
+def refuse_same_files(paths: Sequence[str]) -> None:
+    """Raise ArgumentError for a file that is named twice, of which one content would be lost."""
+    seen: set[str] = set()
+    for path in paths:
+        if (place := os.path.realpath(path)) in seen:
+            raise ArgumentError(f"{quote(path)} is given twice", hint="name a file once")
+        seen.add(place)
+
+
 def listed(words: Sequence[str]) -> str:
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
@@ -207,9 +219,14 @@ def names(text: str) -> list[str]:
     return text.split(",")
 
 
-def output(text: str) -> str:
-    """A file whose ending says in which format it is written."""
-    format_of(text)
+def output_file(text: str, *others: str) -> str:
+    """A file whose ending says in which format it is written; `others` are endings that the command has besides."""
+    if text == "-":
+        raise ArgumentError("`-` is not a file", hint="`--format` says what is printed")
+    format_of(text, *others)
+    folder = os.path.dirname(text)
+    if folder and not os.path.isdir(folder):  # said now, since a result may take hours
+        raise ArgumentError(f"{quote(text)} cannot be written: there is no folder {quote(folder)}")
     return text
 
 
@@ -238,7 +255,7 @@ SHARED: dict[str, dict[str, Any]] = {
     },
     "--output": {
         "metavar": "FILE",
-        "type": output,
+        "type": output_file,
         "help": f"also write a file, in the format of its ending: {listed(list(FORMATS.values()))}; repeatable",
         **REPEATABLE,
     },
@@ -250,12 +267,19 @@ WRITING = ("--format", "--output", "--exact")  # of every command that has a res
 SETTINGS = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")  # of `count`
 
 
-def show(sheet: Sheet, options: argparse.Namespace, paths: Sequence[str] | None = None) -> None:
-    """Print a sheet in the format that was chosen, and write it to the files that were named, or to some of them."""
+def show(
+    sheet: Sheet, options: argparse.Namespace, paths: Sequence[str] | None = None, warnings: Sequence[str] = ()
+) -> None:
+    """Print a sheet in the format that was chosen, and write it to the files that were named, or to some of them.
+
+    Warnings, which are printed by themselves, stand in the files too.
+    """
+    from paramcount.render.table import render as table  # for this terminal
+
     if options.exact:
         sheet = sheet.with_all_digits()
-    print(rendered(sheet, options.format), flush=True)
-    save(sheet, options.output if paths is None else paths)
+    print(table(sheet) if options.format == "table" else terminal.safe(rendered(sheet, options.format)), flush=True)
+    save(sheet.warning(warnings), options.output if paths is None else paths)
 
 
 def save(sheet: Sheet, paths: Sequence[str]) -> None:

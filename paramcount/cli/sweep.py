@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from paramcount.cli.interrupt import Interruptible
-from paramcount.cli.options import Parser, at_least_one, at_least_zero, settings, show, spec_of
+from paramcount.cli.options import Parser, at_least_one, at_least_zero, output_file, settings, show, spec_of
 from paramcount.errors import ArgumentError, printable
 from paramcount.numbers.units import grouped
 from paramcount.render.terminal import complain, progress
@@ -44,7 +44,7 @@ def run(arguments: list[str]) -> int:
     from paramcount.sweeps.plot import Plot
     from paramcount.sweeps.result import no_column
     from paramcount.sweeps.sweep import space_of, sweep_parts
-    from paramcount.sweeps.table import USUAL, sheet
+    from paramcount.sweeps.table import USUAL, sheet, summary
     from paramcount.sweeps.walk import Walk
 
     if not options.settings:
@@ -77,6 +77,11 @@ def run(arguments: list[str]) -> int:
     shown = columns or [*rows.variables, *(name for name in used(options, USUAL) if name in known)]
     table = sheet(rows, list(dict.fromkeys(shown)), selection.tried, chosen=columns is not None)
     show(table, options, tables)
+    if options.format == "csv" and len(rows) < selection.points:  # it has no lines below the rows
+        for line in summary(selection.tried, len(rows)):
+            complain(line)
+        if len(rows) < selection.kept:
+            complain("hint: `--output rows.csv` writes all rows, `--top N` prints more")
     for file in files:
         complain(f"wrote {printable(file.path)}, {grouped(file.count)} rows")
     for plot in plots:
@@ -88,8 +93,7 @@ def run(arguments: list[str]) -> int:
 
 def output(text: str) -> str:
     """A file whose ending says what is written to it."""
-    format_of(text, ".parquet", *PLOTS)
-    return text
+    return output_file(text, ".parquet", *PLOTS)
 
 
 def sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:

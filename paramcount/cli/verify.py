@@ -30,7 +30,7 @@ def run(arguments: list[str]) -> int:
 
     outcome = verify(network, train=options.train, freeze=options.freeze)
     status, failure = expected(network, count(network))
-    show(outcome.sheet().saying(status), options)
+    show(outcome.sheet().saying(status), options, warnings=outcome.warnings)
     return ended(failure) or int(not outcome.ok)
 
 

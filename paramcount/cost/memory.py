@@ -22,6 +22,7 @@ from paramcount.numbers.units import binary
 from paramcount.render.sheet import SCHEMA, Heading, Share, Sheet, percent
 from paramcount.render.shown import Shown
 
+CONVENTION = "predicted bytes on a device; float32"
 BYTES = 4  # of an element: float32, and int32 for tokens
 
 
@@ -66,12 +67,12 @@ class Memory(MemoryFields, Shown):
         ]
         rows = [(name, size, Share(size, self.total)) for name, size in self._asdict().items()]
         footer = ("total", self.total, Share(self.total, self.total))
-        below = ("predicted bytes on a device; float32",)
-        return Sheet("", headings, rows, [("total", self.total, binary)], below, self.to_dict, footer=footer)
+        total = [("total", self.total, binary)]
+        return Sheet("", headings, rows, total, (CONVENTION,), self.to_dict, footer=footer)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON."""
-        return {"schema": SCHEMA, **self._asdict(), "total": self.total}
+        return {"schema": SCHEMA, "convention": CONVENTION, **self._asdict(), "total": self.total}
 
 
 def memory_of(network: Network, *, batch: int = 1, train: bool = False, optimizer: str = "sgd") -> Memory:

@@ -121,6 +121,8 @@ def total(counted: Counted, name: str) -> Any:
         return "total"
     if name in FIGURES:
         return counted.get(name)
+    if name == "depth":
+        return ""
     whole = {"share": counted.totals.macs, "params_share": counted.totals.params}.get(name)
     return share(whole, whole)
 

@@ -13,8 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from paramcount.errors import visible
-from paramcount.numbers.units import binary, grouped
-from paramcount.render.sheet import PEOPLE, PROGRAMS, Heading, Sheet, bar
+from paramcount.render.sheet import Heading, Sheet
 
 WIDEST = 24  # characters of a column of texts, which are wrapped then
 NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
@@ -54,7 +53,7 @@ def render(sheet: Sheet) -> str:
 
 def blocks(sheet: Sheet) -> Iterator[str]:
     """The parts of a fragment, one below the other: the title, the sheet above, the rows, the totals, the lines."""
-    sheet = for_pages(sheet)
+    sheet = sheet.for_pages()
     apart = sheet.above is not None or bool(sheet.summary) or not sheet.headings
     if apart and sheet.title:
         yield f"<b>{escaped(sheet.title)}</b>"
@@ -69,17 +68,9 @@ def blocks(sheet: Sheet) -> Iterator[str]:
         if folded:
             yield "</details>"
     if sheet.totals:
-        yield f"<p>{escaped(listed(sheet))}</p>"
+        yield f"<p>{escaped(sheet.statement())}</p>"
     meanings = [f"{each.title} = {each.meaning}" for each in sheet.headings if each.meaning]
     yield from paragraphs([*sheet.below, "; ".join(meanings)])
-
-
-def for_pages(sheet: Sheet) -> Sheet:
-    """The columns for people, without bars that nobody asked for: they are for a terminal, and repeat the share."""
-    headings = [
-        each._replace(reader=PROGRAMS) if each.reader and each.write is bar else each for each in sheet.headings
-    ]
-    return sheet._replace(headings=headings).for_reader(PEOPLE)
 
 
 def tree(sheet: Sheet, title: str) -> Iterator[str]:
@@ -136,23 +127,21 @@ def nested(rows: Sequence[str], levels: Sequence[int]) -> Iterator[str]:
 
 
 def table(sheet: Sheet, title: str) -> Iterator[str]:
-    """The rows as a table; columns that are empty and may be left out are left out."""
+    """The rows as a table."""
 
     def line(texts: Sequence[str], tag: str = "td") -> str:
         cells = []
-        for index in shown:
-            number = ' class="paramcount-number"' if sheet.headings[index].right else ""
-            cells.append(f"<{tag}{number}>{escaped(texts[index])}</{tag}>")
+        for heading, text in zip(sheet.headings, texts, strict=True):
+            number = ' class="paramcount-number"' if heading.right else ""
+            cells.append(f"<{tag}{number}>{escaped(text)}</{tag}>")
         return f"<tr>{''.join(cells)}</tr>"
 
-    rows = [written(sheet.headings, row) for row in sheet.rows]
-    shown = [i for i, each in enumerate(sheet.headings) if not each.if_any or any(texts[i] for texts in rows)]
     yield "<table>"
     if title:
         yield f"<caption>{escaped(title)}</caption>"
     yield f"<thead>{line([each.title for each in sheet.headings], 'th')}</thead>"
     yield "<tbody>"
-    yield from map(line, rows)
+    yield from (line(written(sheet.headings, row)) for row in sheet.rows)
     yield "</tbody>"
     if sheet.footer is not None:
         yield f"<tfoot>{line(written(sheet.headings, sheet.footer), 'th')}</tfoot>"
@@ -162,17 +151,6 @@ def table(sheet: Sheet, title: str) -> Iterator[str]:
 def written(headings: Sequence[Heading], values: Sequence[Any]) -> list[str]:
     """The texts of a row."""
     return [heading.text(value) for heading, value in zip(headings, values, strict=True)]
-
-
-def listed(sheet: Sheet) -> str:
-    """The totals in one line; a label that is indented says what a part of the one before it is."""
-    found = ""
-    for label, number, write in sheet.totals:
-        text = f"{'–' if number is None else grouped(number)} {label.strip()}"
-        if number is not None and write is binary and number >= 1024:
-            text += f" ({binary(number)})"
-        found += (", " if label.startswith(" ") else " · ") + text if found else text
-    return found
 
 
 def paragraphs(lines: Sequence[str]) -> Iterator[str]:

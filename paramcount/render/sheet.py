@@ -5,7 +5,7 @@ A result makes a Sheet, a format writes one, and neither knows the other; `rende
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from paramcount.numbers.units import binary, decimal, grouped, rounded
@@ -90,9 +90,15 @@ class Sheet(NamedTuple):
         """The same sheet with more lines below; empty ones are left out."""
         return self._replace(below=(*self.below, *filter(None, lines)))
 
+    def warning(self, warnings: Iterable[str]) -> Sheet:
+        """The same sheet with warnings below."""
+        return self.saying(*(f"warning: {each}" for each in warnings))
+
     def for_reader(self, reader: str) -> Sheet:
-        """The same sheet with the columns that are for PEOPLE, or for PROGRAMS."""
+        """The same sheet with the columns that are for PEOPLE, less those with `if_any` that are empty; or PROGRAMS."""
         kept = [index for index, each in enumerate(self.headings) if each.reader in ("", reader)]
+        if reader == PEOPLE:
+            kept = [index for index in kept if not self.headings[index].if_any or self.filled(index)]
         if len(kept) == len(self.headings):
             return self
 
@@ -103,10 +109,32 @@ class Sheet(NamedTuple):
         rows = [chosen(row) for row in self.rows]
         return self._replace(headings=chosen(self.headings), rows=rows, footer=footer)
 
+    def for_pages(self) -> Sheet:
+        """The columns for people, without bars that nobody asked for: they are for a terminal, and repeat the share."""
+        headings = [
+            each._replace(reader=PROGRAMS) if each.reader and each.write is bar else each for each in self.headings
+        ]
+        return self._replace(headings=headings).for_reader(PEOPLE)
+
+    def filled(self, index: int) -> bool:
+        """Whether a column says anything."""
+        write = self.headings[index].text
+        return any(row[index] is not None and write(row[index]) for row in self.rows)
+
     def with_all_digits(self) -> Sheet:
         """The same sheet with all digits of counts and bytes in the rows."""
         headings = [each._replace(write=grouped) if each.write in (decimal, binary) else each for each in self.headings]
         return self._replace(headings=headings, above=self.above and self.above.with_all_digits())
+
+    def statement(self) -> str:
+        """The totals in one line; a label that is indented says what a part of the one before it is."""
+        found = ""
+        for label, number, write in self.totals:
+            text = f"{'–' if number is None else grouped(number)} {label.strip()}"
+            if number is not None and write is binary and number >= 1024:
+                text += f" ({binary(number)})"
+            found += (", " if label.startswith(" ") else " · ") + text if found else text
+        return found
 
     def records(self) -> list[dict[str, Any]]:
         """Each row as plain values by the names of their columns, as programs read them."""
@@ -115,6 +143,12 @@ class Sheet(NamedTuple):
             {heading.name: heading.plain(value) for heading, value in zip(sheet.headings, row, strict=True)}
             for row in sheet.rows
         ]
+
+
+def explained(below: Sequence[str], headings: Iterable[Heading]) -> list[str]:
+    """The lines below a table; the last one goes on with what the columns mean."""
+    meanings = [f"{each.title} = {each.meaning}" for each in headings if each.meaning]
+    return [*below[:-1], "; ".join([*below[-1:], *meanings])] if meanings else list(below)
 
 
 def percent(share: Share) -> str:

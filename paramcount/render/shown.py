@@ -47,7 +47,7 @@ class Shown:
 
     def with_warnings(self, exact: bool = False, **settings: Any) -> Sheet:
         """The sheet with the warnings below."""
-        sheet = self.sheet(**settings).saying(*(f"warning: {each}" for each in self.warnings))
+        sheet = self.sheet(**settings).warning(self.warnings)
         return sheet.with_all_digits() if exact else sheet
 
     def brief(self) -> Sheet:

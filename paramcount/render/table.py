@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from paramcount.errors import printable, visible
 from paramcount.numbers.units import grouped
 from paramcount.render import terminal
-from paramcount.render.sheet import PEOPLE, Heading, Sheet
+from paramcount.render.sheet import PEOPLE, Heading, Sheet, explained
 
 LONGEST = 120  # characters of a text on a terminal
 SHORTEST = 6  # characters that are left of the texts of a column with `cut`
@@ -18,24 +18,40 @@ ROOM = 50  # columns of a terminal that has room for a total's unit
 WRAPPED = 80  # columns of a terminal below which the lines under the table are wrapped
 
 
-def render(sheet: Sheet, *, width: int | None = None, encoding: str | None = None, colour: bool | None = None) -> str:
-    """A sheet as text; `width`, `encoding` and `colour` are by default those of the terminal."""
+def whole(sheet: Sheet) -> str:
+    """A sheet as text for a file: all columns, whole texts, no colour."""
+    return render(sheet, width=sys.maxsize, encoding="utf-8", colour=False, cut=False)
+
+
+def render(
+    sheet: Sheet,
+    *,
+    width: int | None = None,
+    encoding: str | None = None,
+    colour: bool | None = None,
+    cut: bool | None = None,
+) -> str:
+    """A sheet as text; `width`, `encoding` and `colour` are by default those of the terminal.
+
+    Unless it is `cut` to the width, which by default a terminal asks for, no text is shortened.
+    """
     sheet = sheet.for_reader(PEOPLE)
-    cut = width is not None or terminal.interactive()  # what a program reads is whole
+    if cut is None:
+        cut = width is not None or terminal.interactive()  # what a program reads is whole
     encoding, width = encoding or terminal.encoding(), width or terminal.width()
     shown = fitting(sheet, width, encoding, cut)
     title = printable(sheet.title, LONGEST if cut else sys.maxsize)
     colour = terminal.colour() if colour is None else colour
     parts = [terminal.written(middle(title, width, "…") if cut else title, encoding)]
     if sheet.above is not None:
-        parts.append(render(sheet.above, width=width if cut else None, encoding=encoding, colour=colour))
+        parts.append(render(sheet.above, width=width, encoding=encoding, colour=colour, cut=cut))
     parts.append(lay_out(shown, colour))
     parts.append(terminal.written(listed(sheet.totals, units=width >= ROOM), encoding))
-    lines = [visible(line) for line in sheet.below]
+    headings = [each.heading for each in shown]
+    lines = [visible(line) for line in explained(sheet.below, headings)]
     below = [line if width >= WRAPPED else filled(line, width) for line in lines]
-    meanings = [f"{each.heading.title} = {each.heading.meaning}" for each in shown if each.heading.meaning]
-    if meanings:
-        below[-1] = filled("; ".join([lines[-1], *meanings]), width)
+    if any(each.meaning for each in headings):
+        below[-1] = filled(lines[-1], min(width, LONGEST))
     parts.append(terminal.written("\n".join(below), encoding))
     return "\n\n".join(filter(None, parts))
 
@@ -63,9 +79,8 @@ def fitting(sheet: Sheet, width: int, encoding: str, cut: bool) -> list[Fitted]:
         texts = [printable(heading.text(value), LONGEST if cut else sys.maxsize) for value in values]
         if sheet.levels and heading.indented:
             texts = ["  " * level + text for level, text in zip(sheet.levels, texts, strict=True)]
-        if any(texts) or not heading.if_any:
-            written = [terminal.written(text, encoding) for text in (heading.title, *texts)]
-            columns.append(Fitted(heading, written, values))
+        written = [terminal.written(text, encoding) for text in (heading.title, *texts)]
+        columns.append(Fitted(heading, written, values))
     mark = "~" if encoding == "ascii" else "…"
 
     def excess() -> int:

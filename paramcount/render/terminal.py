@@ -52,6 +52,12 @@ def written(text: str, encoding: str) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
+def safe(text: str) -> str:
+    """A text in a format, as the standard output can have it; a terminal gets no control characters."""
+    lines = map(visible, text.split("\n")) if interactive() else [text]
+    return written("\n".join(lines), encoding())
+
+
 def progress(text: str = "") -> None:
     """Show a line that the next one replaces, on the standard error if that is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():

@@ -40,6 +40,10 @@ def rendered(sheet: Sheet, form: str) -> str:
         from paramcount.errors.suggest import unknown
 
         raise unknown("format", form, FORMATS)
+    if form == "table":
+        from paramcount.render.table import render
+
+        return render(sheet, colour=False)
     from importlib import import_module
 
     return import_module(f"paramcount.render.{form}").render(sheet)
@@ -69,4 +73,11 @@ def write(path: str | os.PathLike[str], sheet: Sheet) -> None:
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentError(f"path must be the path of a file, not {quote(path, repr)}", argument="path")
     name = os.fsdecode(path)
-    replace(name, f"{rendered(sheet, format_of(name) or 'table')}\n".encode())
+    form = format_of(name) or "table"
+    if form == "table":
+        from paramcount.render.table import whole
+
+        text = whole(sheet)
+    else:
+        text = rendered(sheet, form)
+    replace(name, f"{text}\n".encode())

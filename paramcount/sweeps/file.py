@@ -8,23 +8,11 @@ from io import TextIOWrapper
 from typing import Any
 
 from paramcount.errors import ArgumentError, needs, quote
+from paramcount.render.csv import write_rows
 from paramcount.render.replacement import Replacement, reported
 from paramcount.sweeps.result import Sweep
 
 FORMATS = ("csv", "json", "parquet")
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how a text begins that a spreadsheet reads as a formula
-
-
-def cell(value: Any) -> Any:
-    """A value for CSV; a text that a spreadsheet would read as a formula gets the apostrophe that makes it a text.
-
-    >>> cell("=1+1"), cell(-5), cell("relu"), cell(None)
-    ("'=1+1", -5, 'relu', '')
-    """
-    if isinstance(value, str):
-        number = value[1:].replace(".", "", 1).isdigit()
-        return f"'{value}" if value.startswith(FORMULAS) and not number else value
-    return "" if value is None else value
 
 
 class RowFile:
@@ -75,12 +63,8 @@ class RowFile:
             if self.format == "parquet":
                 self.parquet.append(self.arrays(part))
             elif self.format == "csv":
-                from csv import writer
-
-                rows = writer(self.text, lineterminator="\n")
-                if not self.started:
-                    rows.writerow([*self.columns, "error"])
-                rows.writerows([list(map(cell, row)) for row in self.rows(part)])
+                write_rows(self.text, [] if self.started else [[*self.columns, "error"]])
+                write_rows(self.text, self.rows(part))
             else:
                 from json import dumps
 

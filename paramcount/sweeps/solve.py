@@ -52,12 +52,12 @@ class Solution(SolutionFields, Shown):
     __slots__ = ()
 
     @property
-    def warnings(self) -> Sequence[str]:  # type: ignore[override]
-        return self.report.warnings
-
-    @property
     def monotone(self) -> bool:
         return not self.gaps
+
+    @property
+    def warnings(self) -> Sequence[str]:  # type: ignore[override]
+        return self.report.warnings
 
     def sheet(self, **settings: Any) -> Sheet:
         """The report's sheet, with each budget below it; `settings` are those of `Report.sheet`."""
@@ -79,6 +79,7 @@ class Solution(SolutionFields, Shown):
         """Everything as plain values, ready for JSON, with the report under `report`."""
         return {
             "schema": SCHEMA,
+            "convention": self.report.convention,
             "variable": self.variable,
             "value": self.value,
             "at_most": dict(self.at_most),

@@ -47,7 +47,7 @@ def sheet(found: Sweep, columns: Sequence[str], tried: Tried, chosen: bool = Fal
             "variants": tried.points,
             "kept": tried.kept,
             "invalid": tried.reasons,
-            "rows": [dict(zip(columns, row, strict=False)) for row in rows],
+            "rows": [{each.name: value for each, value in zip(headings, row, strict=True)} for row in rows],
         }
 
     return Sheet(str(found.space.subject), headings, rows, (), [*summary(tried, len(found)), CONVENTION], data)

@@ -12,8 +12,8 @@ from paramcount.backend.measure.result import UNLIKELY
 from paramcount.errors import printable
 from paramcount.graph.network import Subject
 from paramcount.layers.arguments import file_path
-from paramcount.numbers.units import portion, rate
-from paramcount.render.sheet import SCHEMA, Heading, Sheet
+from paramcount.numbers.units import grouped, portion, rate
+from paramcount.render.sheet import PROGRAMS, SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 from paramcount.render.writing import FORMATS
 
@@ -151,6 +151,7 @@ HEADINGS = (
     Heading("train", "train", "{:.4f}".format, True),
     Heading("test", "test", "{:.4f}".format, True),
     Heading("seconds", "time", "{:.2f} s".format, True),
+    Heading("examples", "examples", grouped, True, reader=PROGRAMS),
 )
 
 
