@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from paramcount.language.load import shipped_specs
@@ -31,6 +32,9 @@ os.environ.setdefault("PYTHONWARNINGS", "ignore:Error reading persistent compila
 # seconds in each worker to rewrite assertions, and each process up to half a second to start.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+hypothesis.settings.register_profile("tests", deadline=None)  # no test asserts a time
+hypothesis.settings.load_profile("tests")
 
 # In the background of a shell, signals are ignored, also by the processes that tests start. With a handler that does
 # nothing they are so here alone.
