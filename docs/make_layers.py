@@ -1,19 +1,17 @@
-"""The page of all kinds of layers, from what they say of themselves: `python docs/make_layers.py`."""
+"""The page of all that specs can write, from what each says of itself: `python docs/make_layers.py`."""
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import fields
-from importlib import import_module
-from inspect import getdoc
 from textwrap import fill
-from typing import Any
 
-from paramcount.language.vocabulary import FOLDER, FORMS, shipped
-from paramcount.layers import MODULES, find
-from paramcount.layers.fields import REQUIRED
-from paramcount.layers.layer import FAMILIES, Layer
+from paramcount.cost.kinds import counts_of
+from paramcount.language.definitions import load_shipped
+from paramcount.language.description import AXES, BLOCK, MODIFIER, STRUCTURE, Description, describe, families
+from paramcount.language.reading import read_item
+from paramcount.language.shipped import written_block
+from paramcount.layers.checked import SUGAR
+from paramcount.layers.layer import FAMILIES
 
 INTRODUCTION = """\
 # Kinds of layers
@@ -24,77 +22,57 @@ Each kind with its arguments: first those that may stand in a list, in that orde
 What follows `=` is the default; arguments without one must be given. Every kind also takes `norm` and `activation`,
 short for items after it: `norm: batch_norm, activation: relu`. In Python a kind is a class with the same arguments:
 `conv_transpose` is `pc.ConvTranspose`, and `help(pc.ConvTranspose)` says what stands here.
-[language.md](language.md) has the language around them and the forms that are not layers
-({forms}),
-[conventions.md](conventions.md) what the figures mean.
+[language.md](language.md) has the language around them, [conventions.md](conventions.md) what the figures mean.
 
-`moe` consists of `router`, its experts and `combine`.
+`paramcount kinds` lists all that stands on this page, and your own layers with `--plugin FILE.py`; `paramcount kinds
+conv` shows one, and what each of its arguments may be.
 """
+ABOUT = {  # a family, in a sentence below its title
+    STRUCTURE: "Forms, which are not layers, and place other items.",
+    MODIFIER: "What can stand beside any kind: `{dense: 8, repeat: 3}`.",
+    BLOCK: "These come with the package, and are written in the spec language. In Python they are classes too:\n"
+    "`pc.Bottleneck(out=24)`.",
+}
 WIDTH = 120
-BLOCKS = """\
-## Blocks
-
-These come with the package, and are written in the spec language. In Python they are classes too:
-`pc.Bottleneck(out=24)`.
-"""
 
 
 def page() -> str:
     """The whole page, in Markdown."""
-    forms = ", ".join(f"`{name}`" for name in FORMS)
-    parts = [INTRODUCTION.format(forms=forms)]
-    explained = set()
-    for family in FAMILIES:
-        parts.append(f"## {family.capitalize()}\n")
-        for kind, module in MODULES.items():
-            found = find(kind)
-            assert found is not None
-            if found.family != family:
-                continue
-            _, _, about = (getdoc(import_module(f"paramcount.layers.{module}")) or "").partition("\n\n")
-            if about and module not in explained:
-                explained.add(module)
-                parts.append(f"{paragraphs(about)}\n")
+    parts = [INTRODUCTION]
+    explained = {""}
+    for family, words in families().items():
+        parts.append(f"## {family.capitalize()}{'s' * (family in (MODIFIER, BLOCK))}\n")
+        if family in ABOUT:
+            parts.append(f"{ABOUT[family]}\n")
+        for word in words:
+            found = describe(word)
+            if found.more not in explained:
+                explained.add(found.more)
+                parts.append(f"{paragraphs(found.more)}\n")
             parts.append(section(found))
-    parts.append(BLOCKS)
-    for name in sorted(shipped()):
-        with open(os.path.join(FOLDER, f"{name}.yaml"), encoding="utf-8") as file:
-            parts.append(f"### `{name}`\n\n```yaml\n# file: blocks/{name}.yaml\n{file.read()}```\n")
     return "\n".join(parts)
 
 
-def section(layer: type[Layer]) -> str:
-    """One kind: its signature, what its class says of it, without the example, and what its arguments mean."""
-    about = re.split("\n>>> |\n\nArguments:", getdoc(layer) or "")[0]
-    lines = [f"### `{layer.kind}`", "", signature(layer), "", paragraphs(about), ""]
-    docs = {each.name: each.metadata["doc"] for each in fields(layer)}
-    own = [name for name, _ in layer.checks() if name not in ("norm", "activation")]
-    lines += [wrapped(f"- `{name}`: {docs[name]}") for name in own] + [""] * bool(own)
+def section(found: Description) -> str:
+    """One word: how it is written, what it means, what its arguments mean, and an example."""
+    lines = [f"### `{found.kind}`", ""]
+    own = [each for each in found.arguments if found.family not in FAMILIES or each.name not in SUGAR]
+    if found.family == BLOCK:
+        definition = written_block(load_shipped(found.kind, read_item))
+        lines += [f"```yaml\n# file: blocks/{found.kind}.yaml\n{definition}```", ""]
+    else:
+        lines += [signature(found), "", paragraphs(found.text), ""]
+        lines += [wrapped(f"- `{each.name}`: {each.meaning}") for each in own] + [""] * bool(own)
+    if own:
+        lines += [f"```yaml\n{found.example}# out: {counts_of(found.example)}\n```", ""]
     return "\n".join(lines)
 
 
-def signature(layer: type[Layer]) -> str:
-    """The arguments with their defaults: `conv: [out, kernel, stride=1]`, and those by name."""
-    defaults = {each.name: each.default for each in fields(layer)}
-    own = [(name, check) for name, check in layer.checks() if name not in ("norm", "activation")]
-    shown = {name: argument(name, defaults[name]) for name, check in own if check.takes != "sizes"}
-    positional = [text for name, text in shown.items() if name not in layer.by_name]
-    by_name = [f"`{text}`" for name, text in shown.items() if name in layer.by_name]
-    if any(check.takes == "sizes" for _, check in own):
-        by_name.append("sizes of axes")
-    first = f"`{layer.kind}: [{', '.join(positional)}]`" if positional else f"`{layer.kind}`"
-    if own and own[0][1].listed and positional:
-        first = f"`{layer.kind}: {positional[0]}` (a list is taken whole)"
-    return wrapped(first + (f", by name {' '.join(by_name)}" if by_name else ""))
-
-
-def argument(name: str, default: Any) -> str:
-    """An argument as a spec would write its default."""
-    if default is REQUIRED:
-        return name
-    words = {True: "true", False: "false", None: "none"}
-    shown = words[default] if default is None or isinstance(default, bool) else default
-    return f"{name}={shown}"
+def signature(found: Description) -> str:
+    """How it is written: `conv: [out, kernel, stride=1]`, and the arguments by name."""
+    whole = f" (a {found.whole} is taken whole)" if found.whole else ""
+    by_name = [each if each == AXES else f"`{each}`" for each in found.by_name]
+    return wrapped(f"`{found.usage}`{whole}" + (f", by name {' '.join(by_name)}" if by_name else ""))
 
 
 def paragraphs(text: str) -> str:
@@ -108,7 +86,7 @@ def wrapped(text: str) -> str:
     >>> wrapped("x = y" + "y" * 114 + " - z").split("\\n")[0]  # 119 letters, and no room for the sign
     'x ='
     """
-    held = re.sub(r" (?=([-+*=#>]+|\d+[.)])( |$))", "\0", text)  # stays behind the word before it
+    held = re.sub(r" (?=([-+*=#>]+|\d+[.])( |$))", "\0", text)  # stays behind the word before it
     return fill(held, WIDTH, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
 
 

@@ -42,8 +42,6 @@ def test_the_page_has_what_it_is_about():
 @pytest.mark.parametrize("step", STEPS)
 def test_steps_of_github(step, files, capsys):
     words = shlex.split(step.partition(" > ")[0])[1:]  # without the file that the shell writes
-    if "markdown" in words:
-        pytest.importorskip("paramcount.render.markdown", reason="the format is not there yet")
     assert main(words) == 0
     out, err = capsys.readouterr()
     assert out and not err

@@ -18,6 +18,7 @@ import pytest
 from paramcount.cli.main import main
 from paramcount.cost.count import count
 from paramcount.cost.expect import check
+from paramcount.language.description import SUGAR, describe, families
 from paramcount.language.load import load
 from paramcount.language.plugin import load_plugin
 from paramcount.layers.layer import registry
@@ -138,6 +139,15 @@ def test_the_page_of_layers_is_current():
     assert page() == (ROOT / "docs" / "layers.md").read_text(encoding="utf-8"), (
         "run: python docs/make_layers.py > docs/layers.md"
     )
+
+
+def test_the_page_of_layers_has_what_specs_can_write_and_what_kinds_shows():
+    text, words = page(), [word for found in families().values() for word in found]
+    assert re.findall("^### `(.+)`$", text, re.MULTILINE) == words
+    flat = " ".join(text.split())
+    for found in map(describe, words):
+        assert " ".join(found.text.split()) in flat.replace(" # ", " ")
+        assert all(each.meaning in flat for each in found.arguments if each.name not in SUGAR)
 
 
 def prose(text: str) -> str:

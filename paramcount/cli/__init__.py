@@ -8,6 +8,7 @@ COMMANDS = {  # each a module of this folder with a function `run`; without a co
     "trace": "count a JAX function",
     "train": "train a network on a data set",
     "zoo": "list the shipped specs, and what each costs",
+    "kinds": "describe every kind of layer, and all else that a spec can write",
     "sweep": "count many variants at once",
     "solve": "find the largest network within a budget",
 }

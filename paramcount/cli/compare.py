@@ -53,7 +53,8 @@ def run(arguments: list[str]) -> int:
     names = [side.title if word == "-" else word for word, side in zip(options.specs, sides, strict=True)]
     comparison = Comparison(tuple(names), tuple(sides))
     settings = f"set in all: {', '.join(options.set)}" if options.set else ""
-    show(comparison.sheet(options.depth, options.columns, bool(options.changed)).saying(settings), options)
+    sheet = comparison.sheet(options.depth, options.columns, bool(options.changed)).saying(settings)
+    show(sheet, options, warnings=[warning for side in sides for warning in side.warnings])
     return int(options.fail_on_change and not comparison.equal)
 
 

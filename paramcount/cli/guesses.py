@@ -37,6 +37,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("--color", "--colour"): ("FORCE_COLOR=1",),
     ("--no-color", "--no-colour", "--plain"): ("NO_COLOR=1",),
     ("--list", "-l", "--models", "--specs", "--zoo"): ("paramcount zoo",),
+    ("--kinds", "--layers", "--blocks", "--forms", "--modifiers", "--ops", "--operators"): ("paramcount kinds",),
     ("--verify", "--prove"): ("paramcount verify {spec}",),
     ("--check", "--validate", "--lint"): ("paramcount check {spec}",),
     ("--budget", "--budgets", "--limits"): ("--max-params 3M", "paramcount check {spec} --max-params 3M"),
@@ -49,6 +50,7 @@ VARIABLES: dict[tuple[str, ...], str] = {  # of the shipped specs
 }
 COMMANDS: dict[tuple[str, ...], str] = {
     ("list", "ls", "models", "specs", "configs"): "paramcount zoo",
+    ("layer", "layers", "block", "blocks", "forms", "modifiers", "ops", "operators"): "paramcount kinds",
     ("help",): "paramcount --help",
     ("version",): "paramcount --version",
     ("count", "summary", "info", "show", "stats", "analyze", "analyse", *FIGURES): "paramcount {spec}",
@@ -77,11 +79,13 @@ def option(word: str, known: Collection[str], spec: str) -> str | None:
 
 
 def command(word: str, spec: str) -> str | None:
-    """The command line for a command that does not exist, or None."""
+    """The command line for a command that does not exist, or None; a kind of layer asks what it is."""
+    from paramcount.language.vocabulary import taken
+
     for words, meant in COMMANDS.items():
         if word.lower() in words:
             return meant.format(spec=spec)
-    return None
+    return f"paramcount kinds {word}" if taken(word) else None
 
 
 def is_spec(word: str) -> bool:

@@ -259,7 +259,7 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": f"also write a file, in the format of its ending: {listed(list(FORMATS.values()))}; repeatable",
         **REPEATABLE,
     },
-    "--exact": {"action": "store_true", "help": "write all digits of every figure"},
+    "--exact": {"action": "store_true", "help": "write all digits of counts and bytes"},
 }
 SHORT = {"--output": ("-o",)}
 TREE = ("--depth", "--flat", "--columns", "--sort", "--top")  # of rows that are a tree
@@ -278,8 +278,15 @@ def show(
 
     if options.exact:
         sheet = sheet.with_all_digits()
-    print(table(sheet) if options.format == "table" else terminal.safe(rendered(sheet, options.format)), flush=True)
-    save(sheet.warning(warnings), options.output if paths is None else paths)
+    text = table(sheet) if options.format == "table" else terminal.safe(rendered(sheet, options.format))
+    paths = options.output if paths is None else paths
+    try:
+        for path in paths:
+            write(path, sheet.warning(warnings))
+    finally:  # a reader of the output that is gone loses no file, and a full disk no result
+        print(text, flush=True)
+    for path in paths:
+        complain(f"wrote {printable(path)}")
 
 
 def save(sheet: Sheet, paths: Sequence[str]) -> None:

@@ -190,6 +190,9 @@ class Counted(Figured, Shown):
                 {
                     "path": row.path,
                     "kind": row.kind,
+                    "input_shapes": None
+                    if row.input_shapes is None
+                    else [list(each.sizes) for each in row.input_shapes],
                     "output_shape": None if row.output_shape is None else list(row.output_shape.sizes),
                     "repeat": row.repeat,
                     "depth": row.depth,

@@ -83,7 +83,7 @@ def merged(branches: list[Branch]) -> list[Branch]:
 def looks(branch: Branch) -> Hashable:
     """All that a table could show of a branch, except for paths."""
     row = branch.row
-    shown = row.kind, row.setting, row.output_shape, row.repeat, row.figures, row.training
+    shown = row.kind, row.setting, row.input_shapes, row.output_shape, row.repeat, row.note, row.figures, row.training
     return shown, tuple([looks(each) for each in branch.below])
 
 

@@ -37,6 +37,9 @@ class Shipped(NamedTuple):
 class Zoo(list[Shipped], Shown):
     """Shipped specs, as a list. `str()` is a table with a line for each."""
 
+    def __repr__(self) -> str:
+        return f"<Zoo: {len(self)} network{'' if len(self) == 1 else 's'}>"
+
     def sheet(self) -> Sheet:
         """A line for each spec, and what the figures mean."""
         headings = [

@@ -31,7 +31,8 @@ from paramcount.numbers.arithmetic import product, same_sizes
 class Each(Form):
     """A body on every piece of a value, with the same weights: `"t h w c -> t | h w c"`.
 
-    `sizes` are the pattern's axis sizes; `along` maps further values by patterns of their own.
+    Where the body keeps the number of axes, the pieces go back to their places; otherwise the result has the mapped
+    axes first, then those of the body's result. Parameters count once, work once for each piece.
 
     >>> import paramcount as pc
     >>> report = pc.count([pc.Each("t d -> t | d", [pc.Dense(8, bias=False)])], (5, 8))
@@ -47,6 +48,12 @@ class Each(Form):
     kind = "each"
     by_name = ("pattern", "body", "along")
     in_specs: ClassVar = {"body": "do", "along": "with"}
+    example = """\
+input: {volume: [8, 32, 32, 3]}
+layers:
+  - each: {pattern: t h w c -> t | h w c, do: [conv: [8, 3], global_pool]}
+  - dense: 4
+"""
 
     def place(self, builder: Builder, name: str | None) -> None:
         source = builder.arrived()
@@ -104,7 +111,8 @@ class Each(Form):
 class Scan(Form):
     """A body on each step of the first axis, with carried values.
 
-    `carry` gives each carried value its start: a path, or sizes for zeros; `next` the path of its next value.
+    The body sees one step and the carried values; its results are the steps of the result. Parameters count once, work
+    once for each step.
 
     >>> import paramcount as pc
     >>> scan = pc.Scan(carry={"state": [8]}, body=[pc.Dense(8), pc.Add(["prev", "state"])], next={"state": "prev"})
@@ -119,6 +127,14 @@ class Scan(Form):
     kind = "scan"
     by_name = ("carry", "body", "next")
     in_specs: ClassVar = {"body": "do"}
+    example = """\
+input: {sequence: [100, 32]}
+layers:
+  - scan:
+      carry: {h: [64]}
+      do: [add: [[dense: 64], [from: h, dense: 64]], tanh]
+      next: {h: prev}
+"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -193,7 +209,8 @@ class Scan(Form):
 class Moe(Form):
     """Experts with equal bodies; for each token a router chooses `top_k` of them.
 
-    Parameters × experts, work × top_k; the router is a matrix product without bias, `softmax` or `sigmoid`.
+    Parameters × experts, work × top_k; the router is a matrix product without bias, then softmax or sigmoid: it and
+    the weighted sum of the experts' results count as `router` and `combine`.
 
     >>> import paramcount as pc
     >>> report = pc.count([pc.Moe(experts=4, top_k=2, body=[pc.Dense(8)])], (5, 8))
@@ -212,6 +229,11 @@ class Moe(Form):
 
     kind = "moe"
     by_name = ("experts", "top_k", "body", "router", "groups", "top_groups", "correction", "normalize")
+    example = """\
+input: {sequence: [16, 32]}
+layers:
+  - moe: {experts: 8, top_k: 2, body: [dense: 64, gelu, dense: 32]}
+"""
 
     def place(self, builder: Builder, name: str | None) -> None:
         source = builder.arrived()

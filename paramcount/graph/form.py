@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from paramcount.errors import ArgumentError, quote
 from paramcount.layers.checked import Checked
@@ -12,7 +12,12 @@ from paramcount.layers.layer import Item
 
 
 class Form(Checked, Item):
-    """A structural form: it places other items, and its fields are its arguments in a spec."""
+    """A structural form: it places other items, and its fields are its arguments in a spec.
+
+    `example` is a spec that uses it, for those who look it up.
+    """
+
+    example: ClassVar[str] = ""
 
 
 class Items(Check):
@@ -20,6 +25,7 @@ class Items(Check):
 
     takes = "items"
     listed = True
+    allows = "a list of items"
 
     def __call__(self, name: str, value: Any) -> Any:
         return list(value) if isinstance(value, Iterator) else value  # it is expanded more than once
@@ -29,6 +35,7 @@ class Start(Check):
     """The value that a loop starts with: a path, or a list of sizes, which stands for zeros."""
 
     takes = "start"
+    allows = "a path, or a list of sizes"
 
 
 class Named(Check):
@@ -41,6 +48,10 @@ class Named(Check):
     def __init__(self, check: Check, declares: bool = False) -> None:
         super().__init__()
         self.check, self.declares = check, declares
+
+    @property
+    def allows(self) -> str:
+        return f"a mapping of names, each to {self.check.allows}"
 
     def __call__(self, name: str, value: Any) -> Any:
         if not isinstance(value, Mapping):

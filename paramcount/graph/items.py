@@ -23,6 +23,9 @@ Path = Any  # "prev", a name, or a list of items that starts at `prev`
 class Do(Form):
     """Items one after the other, as one group.
 
+    The parameters and the work are those of the items. A group has one row, which `--depth` opens, and a modifier
+    beside it holds for all its items.
+
     >>> import paramcount as pc
     >>> [row.path for row in pc.count([pc.Do([pc.Dense(32), pc.Relu()])], 16).rows]
     ['do0', 'do0.dense0', 'do0.relu0']
@@ -31,6 +34,11 @@ class Do(Form):
     body: Sequence[Item] = field(Items(), doc="the items, one after the other")
 
     kind = "do"
+    example = """\
+input: {image: [32, 32, 3]}
+layers:
+  - {do: [conv: [16, 3], relu], repeat: 2}
+"""
 
     def place(self, builder: Builder, name: str | None) -> None:
         builder.open("do", name)
@@ -69,7 +77,9 @@ class From(Form):
 
 @dataclass(eq=False)
 class Residual(Form):
-    """The body's result plus the value that arrived, where `condition` holds; else the body alone.
+    """The body's result plus the value that arrived, where the condition holds; else the body alone.
+
+    The parameters and the work are those of the body. Elementwise: 1 more per element for the sum.
 
     >>> import paramcount as pc
     >>> pc.count([pc.Residual([pc.Dense(8, bias=False)])], 8).elementwise  # the sum
@@ -81,6 +91,12 @@ class Residual(Form):
 
     kind = "residual"
     in_specs: ClassVar = {"condition": "if"}
+    example = """\
+input: {image: [28, 28, 32]}
+layers:
+  - residual: [conv: [32, 3], relu, conv: [32, 3]]
+  - residual: {if: cin == 64, body: [pointwise: 64]}
+"""
 
     def place(self, builder: Builder, name: str | None) -> None:
         builder.open("residual", name)
@@ -99,7 +115,9 @@ class Residual(Form):
 
 @dataclass(eq=False)
 class Gate(Form):
-    """The value that arrives times a path.
+    """The value that arrives times a path, which has the same shape or broadcasts to it.
+
+    The parameters and the work are those of the path. Elementwise: 1 more per element for the product.
 
     >>> import paramcount as pc
     >>> pc.count([pc.Gate([pc.Dense(8, bias=False), pc.Sigmoid()])], 8).elementwise  # the sigmoid, and the product
@@ -109,6 +127,11 @@ class Gate(Form):
     path: Path = field(ValuePath(listed=True), doc="what the value that arrives is multiplied by")
 
     kind = "gate"
+    example = """\
+input: {image: [28, 28, 64]}
+layers:
+  - gate: [global_pool, dense: 16, relu, dense: 64, sigmoid]
+"""
 
     def place(self, builder: Builder, name: str | None) -> None:
         builder.build(Multiply(("prev", self.path)), builder.group.named("gate", name))
@@ -118,6 +141,8 @@ class Gate(Form):
 class Let(Form):
     """Side values by name, each seeing those before it; `prev` stays.
 
+    The parameters and the work are those of the paths. A name that nothing uses is a warning.
+
     >>> import paramcount as pc
     >>> pc.count([pc.Let({"skip": "prev"}), pc.Dense(8), pc.Add(["prev", "skip"])], 8).params
     72
@@ -126,6 +151,12 @@ class Let(Form):
     values: Mapping[str, Path] = field(Named(ValuePath(), declares=True), doc="the path of each name's value")
 
     kind = "let"
+    example = """\
+input: {sequence: [50, 64]}
+layers:
+  - let: {gate: [dense: 64, sigmoid], value: [dense: 64]}
+  - multiply: [gate, value]
+"""
 
     def place(self, builder: Builder, name: str | None) -> None:
         builder.open("let", name)
@@ -142,7 +173,7 @@ class Let(Form):
 
 @dataclass(eq=False)
 class Pop(Form):
-    """Take the last value from a stack.
+    """Take the last value from a stack, on which `push` put it. Costs nothing; a stack is empty at the end.
 
     >>> import paramcount as pc
     >>> network = pc.Network([pc.With(pc.Dense(8), push="skips"), pc.Dense(4), pc.Pop("skips")], input=4)
@@ -153,6 +184,14 @@ class Pop(Form):
     stack: str = field(Key(), doc="the name of the stack")
 
     kind = "pop"
+    example = """\
+input: {image: [64, 64, 3]}
+layers:
+  - {conv: [16, 3], push: skips}
+  - max_pool: 2
+  - conv_transpose: {out: 16, kernel: 2, stride: 2}
+  - concat: [[pop: skips], prev]
+"""
 
     def place(self, builder: Builder, name: str | None) -> None:
         values = builder.scope.root.stacks.get(self.stack)
@@ -169,11 +208,24 @@ class Pop(Form):
 
 @dataclass(eq=False)
 class Activate(Form):
-    """The kind that a word names, such as an argument of a block; nothing for `none`."""
+    """The kind that a word names, such as an argument of a block; nothing for `none`.
+
+    The parameters and the work are those of that kind.
+    """
 
     activation: Item | None = field(Kind(none=True), doc="a kind that needs no argument, or `none`")
 
     kind = "activate"
+    example = """\
+input: {features: 32}
+blocks:
+  unit:
+    args: {out: required, style: relu}
+    layers: [dense: out, activate: style]
+layers:
+  - unit: 16
+  - unit: {out: 8, style: none}
+"""
 
     def place(self, builder: Builder, name: str | None) -> None:
         (self.activation or Skip()).place(builder, name)

@@ -24,6 +24,7 @@ from paramcount.language.written import (
     read_value,
 )
 from paramcount.language.yaml.nodes import Mapping, Node, Scalar, Sequence
+from paramcount.layers.checked import SUGAR
 from paramcount.layers.fields import Check
 from paramcount.layers.layer import Item, Shape
 
@@ -251,7 +252,7 @@ def unknown_argument(signature: Signature, key: Scalar, value: Node, context: Co
     if key.text in MODIFIERS:
         hint = f"it stands beside {quote(kind)}: `{{{kind}: ..., {key.text}: {shown}}}`"
         return wrong(key, f"{quote(key.text)} is a modifier, not an argument of {quote(kind)}", hint)
-    if key.text in ("norm", "activation"):  # every layer has them
+    if key.text in SUGAR:
         hint = f"a block takes its own arguments only; put {quote(shown)} below it, as an item of its own"
         return wrong(key, message, hint)
     whole = signature.taken_whole

@@ -26,6 +26,7 @@ class Anything(Check):
     """An argument of a block: a number, a flag, a list, or a word that some layer takes."""
 
     words = ANY_KIND
+    allows = "a number, true or false, a word, or a list"
 
 
 @dataclass(eq=False, repr=False)

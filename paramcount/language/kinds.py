@@ -41,7 +41,7 @@ def read_kind(item: ItemSyntax, key: Scalar, node: Node, context: Context) -> No
         read_call(item, layer, node, context)
     else:
         guess = "do" if word in ("layers", "body") else kind_for(word, context.kinds())
-        hint = did_you_mean(guess, "see docs/layers.md for the kinds, or write a block")
+        hint = did_you_mean(guess, "`paramcount kinds` lists all kinds; or write a block")
         raise SpecError(f"unknown kind {quote(word)}", hint=hint, position=key.position)
 
 

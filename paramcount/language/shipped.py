@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from inspect import Parameter, Signature
 from itertools import takewhile
@@ -71,10 +72,40 @@ def introduce(block: Any, definition: BlockDefinition) -> None:
     shown = signature(definition)
     itself = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
     block.__init__.__signature__ = shown.replace(parameters=[itself, *shown.parameters.values()])
+    about, call = text_of_block(definition), f"{definition.name}{shown}"
+    arguments = "".join(f"    {name}: {meaning}\n" for name, meaning in meanings(definition).items())
+    block.__doc__ = (
+        f"{about}\n\nThe shipped block `{call}`, written in the spec language: {definition.file.path}.\n"
+        f"\nArguments:\n{arguments}"
+    )
+
+
+def source_of_block(definition: BlockDefinition) -> str:
+    """The file of a shipped block, which is a spec: the block, and an example of it."""
     with open(os.path.join(os.path.dirname(__file__), definition.file.path), encoding="utf-8") as file:
-        about = "".join(line.removeprefix("# ") for line in takewhile(lambda line: line.startswith("#"), file))
-    call = f"{definition.name}{shown}"
-    block.__doc__ = f"{about}\nThe shipped block `{call}`, written in the spec language: {definition.file.path}.\n"
+        return file.read()
+
+
+def text_of_block(definition: BlockDefinition) -> str:
+    """What a shipped block is: the comment at the head of its file."""
+    lines = takewhile(lambda line: line.startswith("#"), source_of_block(definition).splitlines())
+    return "\n".join(line.removeprefix("# ") for line in lines)
+
+
+def written_block(definition: BlockDefinition) -> str:
+    """The part of a shipped block's file that defines it."""
+    return source_of_block(definition).partition("\ninput")[0]
+
+
+def example_of_block(definition: BlockDefinition) -> str:
+    """The part of a shipped block's file that uses it."""
+    return "".join(source_of_block(definition).partition("\ninput")[1:]).lstrip()
+
+
+def meanings(definition: BlockDefinition) -> dict[str, str]:
+    """What each argument and input of a shipped block means: the comment behind it in the file."""
+    found = dict(re.findall(r"^ +(\w+): [^#\n]*# (.*)$", written_block(definition), re.MULTILINE))
+    return {name: found[name] for name in (*definition.arguments, *definition.inputs)}
 
 
 def signature(definition: BlockDefinition) -> Signature:

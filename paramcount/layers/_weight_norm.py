@@ -6,7 +6,7 @@ and `input` those of one axis, `tap` each position. Source: https://arxiv.org/ab
 
 from typing import Any, ClassVar
 
-from paramcount.layers.fields import Check, Flag
+from paramcount.layers.fields import Check, Flag, either
 from paramcount.layers.layer import Layer, Param, Shape, Work
 from paramcount.numbers.column import Mask
 
@@ -17,6 +17,10 @@ class Gains(Check):
     def __init__(self, *words: str) -> None:
         super().__init__()
         self.words = words
+
+    @property
+    def allows(self) -> str:
+        return either(("true", "false", *self.words))
 
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, (bool, Mask)):

@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Self
 from paramcount.errors import ArgumentError, quote
 from paramcount.layers.fields import REQUIRED, Check, ValuePath, ValuePaths
 
+SUGAR = ("norm", "activation")  # arguments that every layer has, for items after it
+
 
 class Checked:
     """A dataclass whose fields are checked when it is made: a layer or a form. A spec's reader asks for its arguments.
@@ -18,6 +20,11 @@ class Checked:
     kind: ClassVar[str] = ""
     by_name: ClassVar[tuple[str, ...]] = ()
     in_specs: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if cls.__doc__:
+            cls.__doc__ = with_arguments(cls.__doc__, cls)
 
     def __new__(cls, *values: Any, **named: Any) -> Self:
         known = cls.__dataclass_fields__  # type: ignore[attr-defined]
@@ -86,6 +93,20 @@ class Checked:
         """What an argument means, as a hint: its name in specs with its field's `doc`; nothing where there is none."""
         doc = cls.__dataclass_fields__[name].metadata.get("doc")  # type: ignore[attr-defined]
         return f"{cls.in_specs.get(name, name)}: {doc}" if doc else ""
+
+
+def with_arguments(doc: str, checked: type) -> str:
+    """A class's docstring, and below it what each argument means; the class may not be a dataclass yet."""
+    found = dict(getattr(checked, "__dataclass_fields__", {}))
+    found.update((name, each) for name, each in vars(checked).items() if isinstance(each, dataclasses.Field))
+    for name in SUGAR:  # last, as in a positional list
+        if name in found:
+            found[name] = found.pop(name)
+    last = doc.rpartition("\n")[2]
+    indent = last[: len(last) - len(last.lstrip())]  # as the docstring is indented in its source
+    docs = [(name, each.metadata.get("doc")) for name, each in found.items()]
+    lines = [f"{indent}    {name}: {text}" for name, text in docs if text]
+    return "\n".join([doc.rstrip(), "", f"{indent}Arguments:", *lines]) if lines else doc
 
 
 def field_checks(layer: type) -> list[tuple[str, Check]]:

@@ -20,10 +20,12 @@ class Check:
     written), "value" (a path to another value), "values" (a list of paths), "start" (a path, or sizes), "items" (a
     list of items), "kind" (a kind without arguments), "key" (a name), "named" (a mapping of names) or "sizes" (all
     arguments of other names). `words` are the bare words that an expression field also takes. A `listed` field that
-    comes first takes all that stands behind the kind: the whole list, or the whole mapping.
+    comes first takes all that stands behind the kind: the whole list, or the whole mapping. `allows` says in words what
+    the argument may be.
     """
 
     takes = "expression"
+    allows: Any = "a value"
     words: tuple[str, ...] = ()
     listed = False
 
@@ -46,6 +48,14 @@ class Whole(Check):
         super().__init__(none)
         self.at_least = at_least
         self.least = f"write a whole number of at least {at_least}"
+
+    @property
+    def bound(self) -> str:
+        return "" if self.at_least is None else f" of at least {self.at_least}"
+
+    @property
+    def allows(self) -> str:
+        return f"a whole number{self.bound}"
 
     def __call__(self, name: str, value: Any) -> Any:
         if type(value) is not int:
@@ -72,6 +82,10 @@ class Sizes(Wholes):
 
     listed = True
 
+    @property
+    def allows(self) -> str:
+        return f"a list of whole numbers{self.size.bound}"
+
     def __call__(self, name: str, value: Any) -> Any:
         value = native(value)
         if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
@@ -88,6 +102,10 @@ class PerAxis(Wholes):
         super().__init__(at_least, none)
         self.gaps = gaps
 
+    @property
+    def allows(self) -> str:
+        return f"{self.size.allows}, or a list with one {'or none ' if self.gaps else ''}for each axis"
+
     def __call__(self, name: str, value: Any) -> Any:
         value = value if varies(value) else native(value)
         if isinstance(value, (list, tuple)):
@@ -100,11 +118,16 @@ class Parts(PerAxis):
 
     listed = True
 
+    @property
+    def allows(self) -> str:
+        return "a number of equal parts, or a list of their sizes"
+
 
 class Pairs(Wholes):
     """A list of [before, after], one for each axis."""
 
     listed = True
+    allows = "a list of [before, after], one for each axis"
 
     def __call__(self, name: str, value: Any) -> Any:
         value = native(value)
@@ -120,6 +143,10 @@ class Word(Check):
         super().__init__()
         self.words = words
 
+    @property
+    def allows(self) -> str:
+        return either(self.words)
+
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and value in self.words:
             return value
@@ -134,6 +161,7 @@ class Padding(Check):
     word = Word("same", "half", "valid")
     words = word.words
     size = Whole(at_least=0)
+    allows = "same, half, valid, a whole number, or a list of numbers or [before, after], one for each axis"
 
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
@@ -154,6 +182,8 @@ class Padding(Check):
 class Flag(Check):
     """True or false; in a sweep, a condition on which all variants agree."""
 
+    allows = "true or false"
+
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, Mask):
             return bool(value)
@@ -169,6 +199,12 @@ class Number(Check):
     def __init__(self, at_least: float = -math.inf, at_most: float = math.inf, none: bool = False) -> None:
         super().__init__(none)
         self.at_least, self.at_most = at_least, at_most
+
+    @property
+    def allows(self) -> str:
+        if self.at_most < math.inf:
+            return f"a number from {self.at_least:g} to {self.at_most:g}"
+        return "a number" if self.at_least == -math.inf else f"a number of at least {self.at_least:g}"
 
     def __call__(self, name: str, value: Any) -> Any:
         bounds = f"at least {self.at_least:g}" if self.at_most == math.inf else f"{self.at_least:g} to {self.at_most:g}"
@@ -191,6 +227,7 @@ class Text(Check):
     """Any text, taken as written."""
 
     takes = "text"
+    allows = "text"
 
     def __call__(self, name: str, value: Any) -> Any:
         if not isinstance(value, str):
@@ -202,6 +239,7 @@ class AxisSizes(Wholes):
     """Sizes of named axes; a spec gives them as arguments of their own: `{pattern: t (h d) -> t h d, h: 8}`."""
 
     takes = "sizes"
+    allows = "whole numbers, each as an argument by the name of its axis: `h: 8`"
 
     def __call__(self, name: str, value: Any) -> Any:
         try:
@@ -216,6 +254,7 @@ class ValuePath(Check):
     """Where a value comes from: a name, `prev`, or a list of items."""
 
     takes = "value"
+    allows = "a path: a name, prev, or a list of items"
 
     def __init__(self, none: bool = False, listed: bool = False) -> None:
         super().__init__(none)
@@ -227,6 +266,7 @@ class ValuePaths(Check):
 
     takes = "values"
     listed = True
+    allows = "a list of paths, each a name, prev, or a list of items"
 
     def __call__(self, name: str, value: Any) -> Any:
         if not isinstance(value, (list, tuple)) or not value:
@@ -239,12 +279,14 @@ class Kind(Check):
     """A kind that needs no argument, as a word or an item, or none."""
 
     takes = "kind"
+    allows = "a kind that needs no argument"
 
 
 class Key(Text):
     """A name: of weights that are used elsewhere too, or of a stack."""
 
     takes = "key"
+    allows = "a name"
 
 
 def field(check: Check, default: Any = REQUIRED, doc: str = "") -> Any:
@@ -260,6 +302,15 @@ def field(check: Check, default: Any = REQUIRED, doc: str = "") -> Any:
     if isinstance(default, dict):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
+
+
+def either(words: Sequence[str]) -> str:
+    """Words to choose from.
+
+    >>> either(("same", "half", "valid"))
+    'same, half or valid'
+    """
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def finite(number: float) -> bool:

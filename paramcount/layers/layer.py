@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import Field, dataclass
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from paramcount.errors import ArgumentError, quote
-from paramcount.layers.checked import Checked
+from paramcount.layers.checked import SUGAR, Checked
 from paramcount.layers.fields import Check, Kind, field
 from paramcount.numbers.arithmetic import Size, product
 
@@ -181,6 +181,7 @@ class Layer(Checked, Item, ABC):
 
     family: ClassVar[str] = ""  # one of FAMILIES
     examples: ClassVar[tuple[tuple, ...]] = ()  # (settings, input shape, ...): what the contract test runs
+    example: ClassVar[str] = ""  # a spec that uses it, if not one of these by itself
     takes_prev: ClassVar[bool] = True  # whether the value that arrives is the first input
     slow_in_loops: ClassVar[bool] = False  # whether its gradient is slow on a processor inside a loop of XLA
 
@@ -189,8 +190,6 @@ class Layer(Checked, Item, ABC):
         if kind:
             registry[kind] = cls
         cls.kind = kind or cls.__dict__.get("kind") or cls.__name__.lower()  # a layer without a kind still needs a name
-        if cls.__doc__:
-            cls.__doc__ = with_arguments(cls.__doc__, cls)
 
     @classmethod
     @cache
@@ -202,7 +201,7 @@ class Layer(Checked, Item, ABC):
     @classmethod
     def positional(cls) -> tuple[str, ...]:
         """The arguments that may stand in a list, in their order; `norm` and `activation` never do."""
-        return tuple(name for name in super().positional() if name not in ("norm", "activation"))
+        return tuple(name for name in super().positional() if name not in SUGAR)
 
     def place(self, builder: Any, name: str | None) -> None:
         """Become a leaf of the network that is being built."""
@@ -263,19 +262,6 @@ class Layer(Checked, Item, ABC):
     @abstractmethod
     def forward(self, params: dict[str, Any], *inputs: Any, context: Any) -> Any:
         """The computation of one example in JAX; `vmap` makes the batch."""
-
-
-def with_arguments(doc: str, layer: type) -> str:
-    """A class's docstring, and below it what each argument means; the class may not be a dataclass yet."""
-    found = dict(getattr(layer, "__dataclass_fields__", {}))
-    found.update((name, each) for name, each in vars(layer).items() if isinstance(each, Field))
-    for name in ("norm", "activation"):  # last, as in a positional list
-        found[name] = found.pop(name)
-    last = doc.rpartition("\n")[2]
-    indent = last[: len(last) - len(last.lstrip())]  # as the docstring is indented in its source
-    docs = [(name, each.metadata.get("doc")) for name, each in found.items()]
-    lines = [f"{indent}    {name}: {text}" for name, text in docs if text]
-    return "\n".join([doc.rstrip(), "", f"{indent}Arguments:", *lines])
 
 
 class ParameterFree(Layer):

@@ -56,6 +56,9 @@ class Merge(Layer):
 class Add(Merge, kind="add"):
     """The sum of values.
 
+    The first sets the shape; the others have the same or broadcast to it. Elementwise: 1 per element for each value
+    beyond the first.
+
     >>> Add(["prev", "skip"]).work(Shape.of(7, 7, 64), Shape.of(7, 7, 64)).elementwise
     3136
     """
@@ -67,6 +70,9 @@ class Add(Merge, kind="add"):
 class Subtract(Merge, kind="subtract"):
     """The first value less the others.
 
+    It also sets the shape; the others have the same or broadcast to it. Elementwise: 1 per element for each value
+    beyond the first.
+
     >>> Subtract(["prev", "mean"]).work(Shape.of(10), Shape.of(10)).elementwise
     10
     """
@@ -77,6 +83,9 @@ class Subtract(Merge, kind="subtract"):
 
 class Multiply(Merge, kind="multiply"):
     """The product of values, element by element: a gate is one.
+
+    The first sets the shape; the others have the same or broadcast to it. Elementwise: 1 per element for each value
+    beyond the first.
 
     >>> str(Multiply(["prev", "gate"]).output_shape(Shape.of(7, 7, 64), Shape.of(64)))
     '7×7×64'

@@ -14,6 +14,7 @@ class Factor(Check):
     """A number above 0, which may have a fraction, or a list with one for each axis."""
 
     number, whole = Number(at_least=0), Whole(at_least=None)
+    allows = "a number above 0, or a list with one for each axis"
 
     def __call__(self, name: str, value: Any) -> Any:
         value = value if varies(value) else native(value)

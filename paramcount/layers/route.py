@@ -99,6 +99,8 @@ class Router(Layer, kind="router"):
 class Combine(Layer, kind="combine"):
     """The sum of each token's experts, by their weights: of `(tokens, top_k)` and `(tokens, top_k, ...)`.
 
+    It is the end of every `moe`, and not an item of its own.
+
     Elementwise: a multiplication for each element of each choice, an addition for each beyond the first choice.
 
     >>> Combine().work(Shape.of(128, 2), Shape.of(128, 2, 64)).elementwise  # 128 · (2 + 1) · 64
@@ -110,6 +112,11 @@ class Combine(Layer, kind="combine"):
         ({}, (5, 2), (5, 2, 6)),
         ({}, (3,), (3, 4, 6)),
     )
+    example = """\
+input: {sequence: [5, 6]}
+layers:
+  - moe: {experts: 4, top_k: 2, body: [dense: 6]}
+"""
 
     def place(self, builder: Any, name: str | None) -> None:
         raise SpecError("`combine` ends a `moe`, and is not an item of its own", hint="`moe` adds it to its body")

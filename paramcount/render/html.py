@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from paramcount.errors import visible
-from paramcount.render.sheet import Heading, Sheet
+from paramcount.render.sheet import CODE, Heading, Sheet
 
 WIDEST = 24  # characters of a column of texts, which are wrapped then
 NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
@@ -154,9 +154,11 @@ def written(headings: Sequence[Heading], values: Sequence[Any]) -> list[str]:
 
 
 def paragraphs(lines: Sequence[str]) -> Iterator[str]:
-    """Lines of text, each on its own; an empty one begins a paragraph."""
-    for filled, group in groupby(lines, bool):
-        if filled:
+    """Lines of text, each on its own; an empty one begins a paragraph, and those of code stay as they are written."""
+    for (filled, is_code), group in groupby(lines, lambda each: (bool(each), each.startswith(CODE))):
+        if is_code:
+            yield "<pre>{}</pre>".format("\n".join(escaped(each.removeprefix(CODE)) for each in group))
+        elif filled:
             yield f"<p>{'<br>'.join(map(escaped, group))}</p>"
 
 

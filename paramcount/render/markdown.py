@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from paramcount.errors import visible
-from paramcount.render.sheet import Sheet, explained
+from paramcount.render.sheet import CODE, Sheet, explained
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#])")  # what formats, links, ends a cell, or begins a formula or an entity
 LIST = re.compile(r"^(\d*)([-+=.)])")  # how a line begins that is an item of a list or underlines the one before
@@ -26,7 +27,7 @@ def render(sheet: Sheet) -> str:
         render(sheet.above) if sheet.above is not None else "",
         rows,
         escaped(sheet.statement()),
-        *map(line, explained(sheet.below, sheet.headings)),
+        *paragraphs(explained(sheet.below, sheet.headings)),
     ]
     return "\n\n".join(filter(None, parts))
 
@@ -57,6 +58,15 @@ def escaped(text: str) -> str:
     """
     text = visible(text)
     return f"<{text}>" if URL.fullmatch(text) else SPECIAL.sub(r"\\\1", text)
+
+
+def paragraphs(lines: Sequence[str]) -> Iterator[str]:
+    """Lines of text, each as a paragraph, and those of code together as they are written."""
+    for is_code, group in groupby(lines, lambda each: each.startswith(CODE)):
+        if is_code:
+            yield "\n".join(map(visible, group))
+        else:
+            yield from map(line, group)
 
 
 def line(text: str) -> str:

@@ -13,6 +13,7 @@ from paramcount.numbers.units import binary, decimal, grouped, rounded
 SCHEMA = 1  # of what JSON holds
 BAR = 6  # characters
 EIGHTHS = " ▏▎▍▌▋▊▉"
+CODE = "    "
 PEOPLE, PROGRAMS = "people", "programs"  # for whom a column is
 
 
@@ -31,7 +32,8 @@ class Heading(NamedTuple):
     are shortened further. A column with `if_any` is left out if it is empty, `colour` gives the code that the terminal
     has for a value, and `meaning` is explained below the table. `reader` is PEOPLE or PROGRAMS for a column that only
     those have: tables are for people, CSV and records for programs. An `indented` column shows the tree of the rows; an
-    `aside` says more about a row, and may stand beside its name.
+    `aside` says more about a row, and may stand beside its name. Texts of a column with `wrap` are not shortened, but
+    broken into lines of at least that many characters.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Heading(NamedTuple):
     reader: str = ""
     indented: bool = False
     aside: bool = False
+    wrap: int = 0
 
     def text(self, value: Any) -> str:
         """A value for people."""
@@ -69,10 +72,10 @@ class Sheet(NamedTuple):
     """A table with a value, or None, for each heading in each row, and what stands around it.
 
     `totals` are lines of a label, a whole number and how it is written in its unit; `below` are lines of text, where
-    an empty line begins a paragraph. `data` returns the whole result as plain values, for JSON. If the rows are a tree,
-    `levels` has the depth of each, from 0. `footer` is the row of the totals of the columns, for formats that list no
-    totals below. `above` is a smaller sheet that stands before the rows, and `summary` says what the rows are, for
-    formats that fold them away.
+    an empty line begins a paragraph, and one that begins with CODE is shown as it is written. `data` returns the whole
+    result as plain values, for JSON. If the rows are a tree, `levels` has the depth of each, from 0. `footer` is the
+    row of the totals of the columns, for formats that list no totals below. `above` is a smaller sheet that stands
+    before the rows, and `summary` says what the rows are, for formats that fold them away.
     """
 
     title: str

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from paramcount.errors import printable, visible
 from paramcount.numbers.units import grouped
 from paramcount.render import terminal
-from paramcount.render.sheet import PEOPLE, Heading, Sheet, explained
+from paramcount.render.sheet import CODE, PEOPLE, Heading, Sheet, explained
 
 LONGEST = 120  # characters of a text on a terminal
 SHORTEST = 6  # characters that are left of the texts of a column with `cut`
@@ -49,11 +50,17 @@ def render(
     parts.append(terminal.written(listed(sheet.totals, units=width >= ROOM), encoding))
     headings = [each.heading for each in shown]
     lines = [visible(line) for line in explained(sheet.below, headings)]
-    below = [line if width >= WRAPPED else filled(line, width) for line in lines]
+    readable = min(width, LONGEST)
+    below = [line if stays(line, readable, cut) else filled(line, readable) for line in lines]
     if any(each.meaning for each in headings):
-        below[-1] = filled(lines[-1], min(width, LONGEST))
+        below[-1] = filled(lines[-1], readable)
     parts.append(terminal.written("\n".join(below), encoding))
     return "\n\n".join(filter(None, parts))
+
+
+def stays(line: str, width: int, cut: bool) -> bool:
+    """Whether a line is not wrapped: it fits, it is code, or it goes to a program."""
+    return line.startswith(CODE) or (len(line) <= width if cut else width >= WRAPPED)
 
 
 class Fitted(NamedTuple):
@@ -65,7 +72,7 @@ class Fitted(NamedTuple):
 
     @property
     def widest(self) -> int:
-        return max(map(len, self.texts))
+        return max(len(line) for text in self.texts for line in text.split("\n"))
 
     def shorten(self, limit: int, mark: str) -> None:
         self.texts[:] = [middle(text, limit, mark) for text in self.texts]
@@ -76,7 +83,8 @@ def fitting(sheet: Sheet, width: int, encoding: str, cut: bool) -> list[Fitted]:
     columns: list[Fitted] = []
     values_of = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.headings)
     for heading, values in zip(sheet.headings, values_of, strict=True):
-        texts = [printable(heading.text(value), LONGEST if cut else sys.maxsize) for value in values]
+        longest = LONGEST if cut and not heading.wrap else sys.maxsize
+        texts = [printable(heading.text(value), longest) for value in values]
         if sheet.levels and heading.indented:
             texts = ["  " * level + text for level, text in zip(sheet.levels, texts, strict=True)]
         written = [terminal.written(text, encoding) for text in (heading.title, *texts)]
@@ -100,9 +108,21 @@ def fitting(sheet: Sheet, width: int, encoding: str, cut: bool) -> list[Fitted]:
         lowest = ranks.pop(0)
         columns = [each for each in columns if each.heading.drop != lowest]
     if cut:
+        break_lines([each for each in columns if each.heading.wrap], excess())
         shorten([each.heading.wide for each in columns])
         shorten([SHORTEST if each.heading.cut else 0 for each in columns])
     return columns
+
+
+def break_lines(columns: Sequence[Fitted], excess: int) -> None:
+    """Break texts into lines, so that the columns lose as many characters as are too many, or as many as they can."""
+    limits = [each.widest for each in columns]
+    for _ in range(excess):
+        spare = [limit - each.heading.wrap for limit, each in zip(limits, columns, strict=True)]
+        if max(spare, default=0) > 0:
+            limits[spare.index(max(spare))] -= 1
+    for column, limit in zip(columns, limits, strict=True):
+        column.texts[:] = [filled(text, limit) for text in column.texts]
 
 
 def lay_out(columns: Sequence[Fitted], colour: bool) -> str:
@@ -116,7 +136,13 @@ def lay_out(columns: Sequence[Fitted], colour: bool) -> str:
         if colour and heading.colour:
             texts = [coloured(text, heading.colour(value)) for text, value in zip(texts, values, strict=True)]
         painted.append([title, *texts])
-    return aligned(zip(*painted, strict=True), ["right" if each.heading.right else "left" for each in columns])
+    rows = [line for row in zip(*painted, strict=True) for line in zip_longest(*map(lines_of, row), fillvalue="")]
+    return aligned(rows, ["right" if each.heading.right else "left" for each in columns])
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a cell."""
+    return text.split("\n")
 
 
 def coloured(text: str, code: str) -> str:

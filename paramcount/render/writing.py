@@ -60,7 +60,8 @@ def format_of(path: str, *others: str) -> str | None:
     endings = " ".join([*FORMATS.values(), *others])
     meant = ALSO.get(ending)
     hint = f"did you mean {quote(os.path.splitext(path)[0] + meant)}? the endings are {endings}" if meant else endings
-    raise ArgumentError(f"{quote(path)} has no ending of a format that is written", hint=hint)
+    what = f"the ending {quote(ending)} of {quote(path)} is unknown" if ending else f"{quote(path)} has no ending"
+    raise ArgumentError(what, hint=hint)
 
 
 def write(path: str | os.PathLike[str], sheet: Sheet) -> None:

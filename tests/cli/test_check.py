@@ -197,7 +197,6 @@ def test_other_formats_and_files(capsys, specs):
 
 
 def test_csv(capsys):
-    pytest.importorskip("paramcount.render.csv", reason="the format is not there yet")
     _, out, _ = check(capsys, "wrong.yaml", "broken.yaml", "--format", "csv")
     first, second, _ = csv.DictReader(io.StringIO(out))
     assert [first[key] for key in ("spec", "line", "column", "kind", "figure", "counted", "limit")] == [

@@ -36,6 +36,7 @@ WRONG = [  # what a user may type
     *("solve mobilenet_v2 width --params 3M", "solve mobilenet_v2 width", "lenet -n 5", "lenet --no-color"),
     *("lenet --validate", "validate lenet", "budget lenet", "verify lenet --max-macs 1M"),
     *("trace jax.numpy:matmull", "train lenet --data x --learning-rate 0.1"),
+    *("layers", "ops", "conv", "lenet --kinds", "kinds Conv2d", "kinds convs"),
 ]
 
 

@@ -51,8 +51,8 @@ def test_files_stand_beside_what_is_printed(capsys, folder):
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        ("-o x.xlsx", "`x.xlsx` has no ending of a format that is written\nhint: did you mean `x.csv`?"),
-        ("-o x.markdown", "`x.markdown` has no ending of a format that is written\nhint: did you mean `x.md`?"),
+        ("-o x.xlsx", "the ending `.xlsx` of `x.xlsx` is unknown\nhint: did you mean `x.csv`?"),
+        ("-o x.markdown", "the ending `.markdown` of `x.markdown` is unknown\nhint: did you mean `x.md`?"),
         ("-o -", "`-` is not a file\nhint: `--format` says what is printed"),
         ("-o nofolder/x.md", "`nofolder/x.md` cannot be written: there is no folder `nofolder`"),
         ("-o old.md -o old.md", "`old.md` is given twice\nhint: name a file once"),

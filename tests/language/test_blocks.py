@@ -25,7 +25,7 @@ def counted(tmp_path):
 @pytest.mark.parametrize("path", BLOCKS, ids=lambda path: path.stem)
 def test_a_file_holds_the_block_of_its_name_and_its_source(path):
     text = path.read_text()
-    assert list(yaml.safe_load(text)) == ["blocks"]
+    assert list(yaml.safe_load(text)) == ["blocks", "input", "layers"]  # a spec: the block, and an example of it
     assert list(yaml.safe_load(text)["blocks"]) == [path.stem]
     assert text.startswith("# ") and "https://" in text
 

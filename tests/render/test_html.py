@@ -16,7 +16,7 @@ from paramcount.numbers.units import binary, decimal, grouped
 from paramcount.render.html import STYLE, render
 from paramcount.render.sheet import PROGRAMS, Heading, Share, Sheet, bar
 
-BLOCKS = {"div", "p", "details", "table"}
+BLOCKS = {"div", "p", "pre", "details", "table"}
 CELLS = {"span", "small", "td", "th"}
 INSIDE = {  # the tags that may stand directly in each
     None: {"div"},
@@ -65,7 +65,7 @@ class Page(HTMLParser):
             if self.before in ("summary", "div", "tr"):
                 self.rows.append((self.stack.count("details") - (around == "summary"), []))
             self.rows[-1][1].append("")
-        elif tag == "p":
+        elif tag in ("p", "pre"):
             self.paragraphs.append("")
         elif tag == "br":
             self.paragraphs[-1] += "\n"
@@ -84,7 +84,7 @@ class Page(HTMLParser):
         self.texts.append(data)
         if self.stack[-1] in CELLS:
             self.rows[-1][1][-1] += data
-        elif self.stack[-1] == "p":
+        elif self.stack[-1] in ("p", "pre"):
             self.paragraphs[-1] += data
 
     def handle_decl(self, decl):
@@ -113,6 +113,7 @@ HOSTILE = st.one_of(
             "שלום",
             "\x00\x1b[31m",
             "<?php",
+            "    </pre>",
         ]
     ),
 )
@@ -148,7 +149,7 @@ def test_hostile_texts_are_texts(data):
             assert found == (folded, [mark, name, kind, output, params])
     lines = [line for paragraph in page.paragraphs[1:] for line in paragraph.split("\n")]
     meaning = [f"{headings[-1].title} = {headings[-1].meaning}"] if headings[-1].meaning else []
-    assert lines == list(map(visible, [*below, *meaning]))
+    assert lines == [visible(each.removeprefix("    ")) for each in [*below, *meaning]]
 
 
 @pytest.mark.parametrize(("spec", "most"), [("llama:3-8b", 9_800), ("deepseek_v3", 27_000), ("mobilenet_v2", 39_000)])
@@ -242,6 +243,13 @@ def test_a_comparison_begins_with_the_sheet_above_and_folds_its_rows():
     assert "2 changed rows" in page.texts and page.paragraphs == ["1 changed"]
     found = Page(pc.compare("llama:2-7b", "llama:3-8b").render("html", depth=3))
     assert [level for level, cells in found.rows if cells[0] in ("~ block[0:32]", "~ residual1", "~ ffn0")] == [1, 2, 3]
+
+
+def test_lines_of_code_stay_as_they_are_written():
+    lines = ("of <all>", "one", "    layers:", "      - conv: <3>", "", "    other", "end")
+    assert render(Sheet("", (), (), (), lines, dict)).partition("</style>\n")[2] == (
+        "<p>of &lt;all&gt;<br>one</p>\n<pre>layers:\n  - conv: &lt;3&gt;</pre>\n<pre>other</pre>\n<p>end</p>\n</div>"
+    )
 
 
 def test_a_long_result_shows_ten_rows_and_how_many_there_are():

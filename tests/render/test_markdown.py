@@ -65,6 +65,7 @@ def test_hostile_texts_stay_in_their_cells(rows, title, line):
 
 @given(TABLE, TEXT, TEXT)
 @example([(text, text) for text in HOSTILE], "**x**", "1. x")
+@example([], "**x**", "    - <b> `x`")
 def test_a_parser_of_markdown_reads_the_same(rows, title, line):
     markdown_it = pytest.importorskip("markdown_it")
     parser = markdown_it.MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -74,8 +75,10 @@ def test_a_parser_of_markdown_reads_the_same(rows, title, line):
     kinds = {child.type for children in inline for child in children}
     assert kinds <= {"text", "text_special", "strong_open", "strong_close", "link_open", "link_close"}
     texts = ["".join(child.content for child in children) for children in inline]
+    texts += [each.content.strip() for each in tokens if each.type == "code_block"]
     cells = ["a", "b", *[visible(cell).strip() for row in rows for cell in row]]
-    whole = [visible(title.strip()), *cells, visible(line.strip())]
+    last = visible(line).strip() if line.startswith("    ") else visible(line.strip())
+    whole = [visible(title.strip()), *cells, last]
     assert texts == [each for at, each in enumerate(whole) if each or 0 < at < len(whole) - 1]
 
 
@@ -104,6 +107,11 @@ def test_the_parts_and_their_order():
         "one example",
         "expect: equal",
     ]
+
+
+def test_lines_of_code_stay_as_they_are_written():
+    text = render(Sheet("", (), (), (), ("a_b", "    layers:", "      - conv: <8>", "", "    c_d", "e"), dict))
+    assert text == "a\\_b\n\n    layers:\n      - conv: <8>\n\n    c_d\n\ne"
 
 
 def test_columns_for_people_that_are_not_empty():

@@ -16,7 +16,7 @@ from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
 from paramcount.numbers.arithmetic import Column
 from paramcount.render import terminal
-from paramcount.render.sheet import percent
+from paramcount.render.sheet import Heading, Sheet, percent
 from paramcount.render.table import middle
 from paramcount.render.table import render as written
 
@@ -298,3 +298,36 @@ def test_a_sheet_above_stands_before_the_rows():
     above = count(Dense(1), 7).sheet(columns=["layer", "params"])._replace(title="", totals=(), below=())
     parts = written(sheet._replace(above=above), width=100, encoding="utf-8").split("\n\n")
     assert parts[1].split() == ["layer", "params", "dense0", "8"] and parts[2].startswith("layer")
+
+
+def test_texts_are_broken_into_lines_where_a_table_is_too_wide():
+    headings = [Heading("a", "a"), Heading("b", "words", wrap=8), Heading("c", "n", right=True)]
+    rows = [("x", "one two three four five", 1), ("y", "six", 22)]
+    sheet = Sheet("", headings, rows, (), (), dict)
+    assert written(sheet, width=18, encoding="utf-8", colour=False).splitlines() == [
+        "a  words        n",
+        "x  one two      1",
+        "   three four",
+        "   five",
+        "y  six         22",
+    ]
+    wide = ["a  words                     n", "x  one two three four five   1", "y  six                      22"]
+    assert written(sheet, width=30, encoding="utf-8", colour=False).splitlines() == wide
+    assert written(sheet, encoding="utf-8", colour=False).splitlines() == wide  # a pipe has whole lines
+    assert written(sheet, width=5, encoding="utf-8", colour=False).splitlines()[2:4] == ["   three", "   four"]
+
+
+def test_the_column_with_most_to_spare_is_broken_first():
+    headings = [Heading("a", "a", wrap=4), Heading("b", "b", wrap=4)]
+    sheet = Sheet("", headings, [("one two", "a b c d e f g h i j")], (), (), dict)
+    lines = written(sheet, width=20, encoding="utf-8", colour=False).splitlines()
+    assert lines == ["a        b", "one two  a b c d e f", "         g h i j"]
+
+
+def test_lines_below_are_wrapped_on_a_terminal_unless_they_are_code():
+    sheet = Sheet("", (), (), (), ("word " * 30, "", f"    {'code ' * 30}"), dict)
+    text, _, code = written(sheet, encoding="utf-8", colour=False).split("\n")
+    assert (text, code) == ("word " * 30, f"    {'code ' * 30}")  # whole in a pipe
+    *lines, _, code = written(sheet, width=100, encoding="utf-8", colour=False).split("\n")
+    assert lines == [" ".join(["word"] * 20), " ".join(["word"] * 10)]
+    assert code == f"    {'code ' * 30}"

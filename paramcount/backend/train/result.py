@@ -15,7 +15,7 @@ from paramcount.layers.arguments import file_path
 from paramcount.numbers.units import grouped, portion, rate
 from paramcount.render.sheet import PROGRAMS, SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
-from paramcount.render.writing import FORMATS
+from paramcount.render.writing import ALSO, FORMATS
 
 
 class Epoch(NamedTuple):
@@ -105,7 +105,7 @@ class Training(Shown):
         be written.
         """
         name = file_path("path", path)
-        if os.path.splitext(name)[1].lower() in FORMATS.values():
+        if os.path.splitext(name)[1].lower() in (*FORMATS.values(), *ALSO):
             super().save(name, exact=exact, **settings)
         else:
             from paramcount.backend.train.checkpoint import save
