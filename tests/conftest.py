@@ -1,5 +1,6 @@
 """What all tests share: folders of reference data, JAX's cache of compiled programs, and what happens without JAX."""
 
+import gc
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from paramcount.language.load import shipped_specs
@@ -26,6 +28,14 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # `XLA_FLAGS= pytest` compiles as users do
 os.environ.setdefault("PYTHONWARNINGS", "ignore:Error reading persistent compilation cache:UserWarning")
 
+# Python keeps what it compiles too, here and in the processes that tests start: without it, pytest takes several
+# seconds in each worker to rewrite assertions, and each process up to half a second to start.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+hypothesis.settings.register_profile("tests", deadline=None)  # no test asserts a time
+hypothesis.settings.load_profile("tests")
+
 # In the background of a shell, signals are ignored, also by the processes that tests start. With a handler that does
 # nothing they are so here alone.
 for name in ("SIGINT", "SIGHUP"):
@@ -39,10 +49,16 @@ CHOSEN = (
 )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Workers take tests as they stand in files, so that a module's fixtures are made once; who ends first helps."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test of a `chosen_spec` runs on those chosen; of a `shipped_spec` with the mark `full` on the others too."""
-    if "chosen_spec" in metafunc.fixturenames:
-        metafunc.parametrize("chosen_spec", CHOSEN)
+    """A test of a `shipped_spec` runs on those chosen, and with the mark `full` on the others too."""
     if "shipped_spec" in metafunc.fixturenames:
         others = [pytest.param(name, marks=pytest.mark.full) for name in shipped_specs() if name not in CHOSEN]
         metafunc.parametrize("shipped_spec", [*CHOSEN, *others])
@@ -72,6 +88,39 @@ def mnist() -> Path:
 def pytest_configure(config: pytest.Config) -> None:
     if find_spec("jax") is None:
         config.pluginmanager.register(SkipWithoutJax())
+    if "PARAMCOUNT_ONCE" in os.environ:
+        config.pluginmanager.register(Once(Path(os.environ["PARAMCOUNT_ONCE"])))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and modules stay to the end: the garbage collector need not go through them all the time."""
+    gc.freeze()
+    gc.set_threshold(10_000)
+
+
+class Once:
+    """Tests named in the file PARAMCOUNT_ONCE are left out, and those that pass are added to it when all have ended.
+
+    So a run in a fuller environment takes up what the first skipped or left out.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.before = set(file.read_text("utf-8").splitlines()) if file.exists() else set()
+        self.passed: list[str] = []
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in self.before])
+        items[:] = [item for item in items if item.nodeid not in self.before]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            self.passed.append(report.nodeid)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if not hasattr(session.config, "workerinput"):  # workers report to the process that started them
+            with self.file.open("a", encoding="utf-8") as file:
+                file.writelines(f"{name}\n" for name in self.passed)
 
 
 class SkipWithoutJax:

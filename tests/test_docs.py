@@ -5,7 +5,6 @@ N MACs` holds its figures. `# file: NAME` at the head of a `yaml` or `python` bl
 its page: a spec to include, a plugin, a test to run. A `console` block is a command and all that it prints.
 """
 
-import os
 import re
 import shlex
 import subprocess
@@ -16,6 +15,7 @@ from runpy import run_path
 
 import pytest
 
+from paramcount.cli.main import main
 from paramcount.cost.count import count
 from paramcount.cost.expect import check
 from paramcount.language.description import SUGAR, describe, families
@@ -113,24 +113,19 @@ def test_tests(page, tmp_path):
 
 
 @pytest.mark.parametrize("page, block", blocks("console"))
-def test_command(page, block, tmp_path):
+def test_command(page, block, tmp_path, plugins, monkeypatch, capsys):
     command, shown = block.split("\n", 1)
     words = shlex.split(command)
     assert words[:2] == ["$", "paramcount"]
     if {"verify", "trace"} & set(words) and find_spec("jax") is None:
         pytest.skip("needs jax")
     write_files(page, tmp_path)
-    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8", "GITHUB_ACTIONS": ""}
-    done = subprocess.run(
-        [sys.executable, "-m", "paramcount", *words[2:]],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-        cwd=tmp_path if files(page) else ROOT,
-        timeout=120,
-    )
-    assert steady(done.stdout + done.stderr) == steady(shown)
+    monkeypatch.chdir(tmp_path if files(page) else ROOT)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("GITHUB_ACTIONS", "")
+    main(words[2:])
+    assert steady("".join(capsys.readouterr())) == steady(shown)
 
 
 def steady(text: str) -> list[str]:

@@ -188,7 +188,7 @@ def check_sequences(items, sizes, frozen):
     check(lambda size: Network(items, input=Shape((size,), "tokens")), sizes, frozen)
 
 
-few, many = settings(max_examples=15, deadline=None), settings(max_examples=100, deadline=None)
+few, many = settings(max_examples=8), settings(max_examples=100)
 test_images = few(given(images(), SIZES, FROZEN)(check_images))
 test_sequences = few(given(sequences(), SIZES, FROZEN)(check_sequences))
 test_many_images = pytest.mark.full(many(given(images(), SIZES, FROZEN)(check_images)))

@@ -284,13 +284,13 @@ def show(
     if options.exact:
         sheet = sheet.with_all_digits()
     text = table(sheet) if options.format == "table" else terminal.safe(rendered(sheet, options.format))
-    paths = options.output if paths is None else paths
+    files: Sequence[str] = options.output if paths is None else paths
     try:
-        for path in paths:
+        for path in files:
             write(path, sheet.warning(warnings))
     finally:  # a reader of the output that is gone loses no file, and a full disk no result
         print(text, flush=True)
-    for path in paths:
+    for path in files:
         complain(f"wrote {printable(path)}")
 
 

@@ -12,6 +12,7 @@ from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Subject
 from paramcount.layers.arguments import argument, texts, whole_argument
 from paramcount.layers.fields import Flag, Text
+from paramcount.layers.layer import Shape
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.render.shown import Shown
 
@@ -190,10 +191,8 @@ class Counted(Figured, Shown):
                 {
                     "path": row.path,
                     "kind": row.kind,
-                    "input_shapes": None
-                    if row.input_shapes is None
-                    else [list(each.sizes) for each in row.input_shapes],
-                    "output_shape": None if row.output_shape is None else list(row.output_shape.sizes),
+                    "input_shapes": None if row.input_shapes is None else [*map(sizes, row.input_shapes)],
+                    "output_shape": None if row.output_shape is None else sizes(row.output_shape),
                     "repeat": row.repeat,
                     "depth": row.depth,
                     "leaf": row.leaf,
@@ -214,6 +213,10 @@ class Subtotal(Figured):
         self.figures = Figures.total([row.figures for row in rows])
         training = [row.training for row in rows if row.training is not None]
         self.training = type(training[0]).total(training) if training else None
+
+
+def sizes(shape: Shape) -> list[Any]:
+    return list(shape.sizes)
 
 
 def plain(figured: Row | Counted) -> dict[str, int | None]:

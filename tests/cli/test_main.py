@@ -1,4 +1,4 @@
-"""The command line as a process: what it prints, where, and its exit code."""
+"""The command line: what it prints, where, and its exit code; as a process where that can make a difference."""
 
 import json
 import os
@@ -46,6 +46,20 @@ def run(*arguments, **environment):
     return out, err, done.returncode
 
 
+@pytest.fixture
+def call(capsys, monkeypatch):
+    """A run in this process: standard output, standard error and exit code."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments):
+        code = main(list(arguments))
+        return *capsys.readouterr(), code
+
+    return call
+
+
 def test_a_table(spec):
     out, err, code = run(spec())
     assert (err, code) == ("", 0)
@@ -58,34 +72,34 @@ def test_a_table(spec):
     assert "\x1b" not in out
 
 
-def test_json(spec):
-    out, err, code = run(spec(), "--format", "json", "--batch", "2")
+def test_json(spec, call):
+    out, err, code = call(spec(), "--format", "json", "--batch", "2")
     found = json.loads(out)
     assert (err, code) == ("", 0)
     assert (found["totals"]["params"], found["totals"]["macs"]) == (166, 2 * 6952)
     assert found["vars"] == {"width": 4} and found["variant"] is None
 
 
-def test_variants_and_variables(spec):
-    assert json.loads(run(spec(), "--variant", "unchecked", "--format", "json")[0])["totals"]["weights"] == 27 * 5 + 50
-    out, err, code = run(f"{spec()}:unchecked")
+def test_variants_and_variables(spec, call):
+    assert json.loads(call(spec(), "--variant", "unchecked", "--format", "json")[0])["totals"]["weights"] == 27 * 5 + 50
+    out, err, code = call(f"{spec()}:unchecked")
     assert (err, code) == ("", 0)
     assert out.startswith("Small:unchecked\n")
     assert out.splitlines()[-1] == "expect: not checked (variant `unchecked` has no figures)"
-    out, err, code = run(spec(), "--set", "width=2 * 4")
+    out, err, code = call(spec(), "--set", "width=2 * 4")
     assert (err, code) == ("", 0)
     assert out.splitlines()[-1] == "expect: not checked (vars overridden)"
     assert "216" in out  # 9·3·8
 
 
-def test_a_difference_is_exit_1(spec):
-    out, err, code = run(f"{spec()}:wide")
+def test_a_difference_is_exit_1(spec, call):
+    out, err, code = call(f"{spec()}:wide")
     assert code == 1
     assert "244" in out and out.splitlines()[-1] == "expect: different"
     assert "params: expected 245, counted 244, difference -1" in err
     assert "`conv0` 174, `dense0` 70" in err  # 162 + 12 and 60 + 10
     assert "small.yaml:9:" in err
-    out, _, code = run(f"{spec()}:wide", "--format", "json")
+    out, _, code = call(f"{spec()}:wide", "--format", "json")
     assert code == 1 and json.loads(out)["totals"]["params"] == 244
 
 
@@ -120,8 +134,8 @@ def test_shipped_specs_by_name():
         (["mlp", "--plugin", "missing.py"], "missing.py"),
     ],
 )
-def test_wrong_input_is_exit_2(arguments, message):
-    out, err, code = run(*arguments)
+def test_wrong_input_is_exit_2(arguments, message, call):
+    out, err, code = call(*arguments)
     assert (out, code) == ("", 2)
     assert message in err
 
@@ -147,13 +161,13 @@ def test_each_command_names_its_own_help(capsys, command, message):
     assert capsys.readouterr().out.startswith(f"usage: paramcount {command[0]} ")
 
 
-def test_an_option_is_no_command():
-    out, err, code = run("--train", "mlp")
+def test_an_option_is_no_command(call):
+    out, err, code = call("--train", "mlp")
     assert (err, code) == ("", 0) and "sgd" in out
 
 
-def test_verify_has_its_own_help():
-    out, err, code = run("verify", "--help")
+def test_verify_has_its_own_help(call):
+    out, err, code = call("verify", "--help")
     assert (err, code) == ("", 0) and out.isascii()
     assert "compare" in out and "--freeze" in out and "--kv-cache" not in out and "--columns" not in out
 
@@ -178,8 +192,8 @@ def test_help_and_version():
     assert run("--version") == ("paramcount 0.3.0\n", "", 0)
 
 
-def test_warnings_go_to_stderr(spec):
-    out, err, code = run(spec(SMALL.replace("vars: {width: 4}", "vars: {width: 4, unused: 1}")))
+def test_warnings_go_to_stderr(spec, call):
+    out, err, code = call(spec(SMALL.replace("vars: {width: 4}", "vars: {width: 4, unused: 1}")))
     assert code == 0
     assert err.startswith("warning: ") and "unused" in err and "unused" not in out
 
@@ -195,8 +209,9 @@ def test_an_output_that_cannot_take_unicode(spec, encoding):
 
 
 @pytest.mark.parametrize("columns", ["40", "20", "1", "80", "500"])
-def test_any_width(columns):
-    out, err, code = run("mobilenet_v2", COLUMNS=columns)
+def test_any_width(columns, call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
+    out, err, code = call("mobilenet_v2")
     assert (err, code) == ("", 0)
     if int(columns) >= 40:
         assert max(map(len, out.splitlines())) <= int(columns)
@@ -254,13 +269,13 @@ def test_colour_on_a_terminal_only(environment, coloured):
     assert (b"\x1b[" in text) == coloured
 
 
-def test_names_are_escaped(spec):
+def test_names_are_escaped(spec, call):
     name = r'"a\x1b[31m\n' + "b" * 10_000 + '"'
     text = f"name: {name}\ninput: {{features: 3}}\nlayers:\n  - {{dense: 2, name: {name}}}\n"
-    out, err, _ = run(spec(text))
+    out, err, _ = call(spec(text))
     assert "\x1b" not in out + err
     assert len(max((out + err).splitlines(), key=len)) < 1000
-    out, err, code = run(spec(SMALL), "--set", "wid\x1b[31mth=3")
+    out, err, code = call(spec(SMALL), "--set", "wid\x1b[31mth=3")
     assert code == 2 and "\x1b" not in err and r"\x1b" in err
 
 
@@ -303,21 +318,21 @@ def test_verify():
     assert out.splitlines()[-1] == "expect: equal (params, weights, macs)"
 
 
-def test_verify_in_json(spec):
+def test_verify_in_json(spec, call):
     pytest.importorskip("jax")
-    out, err, code = run("verify", "mlp", "--format", "json")
+    out, err, code = call("verify", "mlp", "--format", "json")
     found = json.loads(out)
     assert (err, code) == ("", 0)
     assert (found["schema"], found["name"], found["ok"], found["differences"]) == (1, "MLP 784-512-512-10", True, [])
     params = next(check for check in found["checks"] if check["name"] == "params")
     assert params == {"name": "params", "counted": 669_706, "in_jax": 669_706, "ok": True, "note": ""}
-    out, err, code = run("verify", f"{spec()}:wide", "--format", "json")
+    out, err, code = call("verify", f"{spec()}:wide", "--format", "json")
     assert code == 1 and json.loads(out)["ok"] and "counted 244" in err
 
 
-def test_verify_checks_expect(spec):
+def test_verify_checks_expect(spec, call):
     pytest.importorskip("jax")
-    out, err, code = run("verify", f"{spec()}:wide")
+    out, err, code = call("verify", f"{spec()}:wide")
     assert code == 1
     assert "all figures agree" in out and out.splitlines()[-1] == "expect: different"
     assert "params: expected 245, counted 244, difference -1" in err
@@ -391,8 +406,8 @@ def test_a_spec_from_standard_input():
     assert done.stderr.startswith("error: <stdin>:1:1: ") and done.returncode == 2
 
 
-def test_all_levels(spec):
-    assert [line.split()[0] for line in run(spec(), "--depth", "all")[0].splitlines()[3:6]] == [
+def test_all_levels(spec, call):
+    assert [line.split()[0] for line in call(spec(), "--depth", "all")[0].splitlines()[3:6]] == [
         "conv0",
         "conv0",
         "batch_norm0",
@@ -402,8 +417,8 @@ def test_all_levels(spec):
 @pytest.mark.parametrize(
     "option", [("--depth", "2"), ("--columns", "params"), ("--sort", "macs"), ("--flat",), ("--top", "3")]
 )
-def test_json_takes_no_options_of_the_table(spec, option):
-    out, err, code = run(spec(), "--format", "json", *option)
+def test_json_takes_no_options_of_the_table(spec, option, call):
+    out, err, code = call(spec(), "--format", "json", *option)
     assert (out, code) == ("", 2)
     assert err.startswith(f"error: `{option[0]}` is for the other formats, not for json\nhint: ")
 

@@ -366,13 +366,13 @@ def only_our_errors(text):
         str(refused)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500)
 @given(st.lists(st.sampled_from(SOUP), max_size=14))
 def test_token_soup(tokens):
     only_our_errors(" ".join(tokens))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=40))
 def test_any_text(text):
     only_our_errors(text)
@@ -395,7 +395,7 @@ anything = st.recursive(
 )
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500)
 @given(anything)
 def test_any_values(text):
     only_our_errors(text)

@@ -1,5 +1,6 @@
 """Every shipped spec, in every variant, counts to the figures that stand in it."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from paramcount.language.load import load
 CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))
 
 
+@cache
 def written(path):
     """The file as PyYAML reads it, with keys as text: a second reader of the figures."""
     return yaml.load(path.read_text(), yaml.BaseLoader)

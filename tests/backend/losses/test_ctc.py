@@ -61,7 +61,7 @@ def theirs(logits, labels, frames, counts, blank, infinite=False):
     return losses.detach().numpy(), leaf.grad.numpy()
 
 
-@pytest.mark.parametrize("blank", [0, 3, 5])
+@pytest.mark.parametrize("blank", [3, 5])
 def test_losses_and_gradients_equal_those_of_torch(blank):
     labels = (LABELS + blank) % 6  # 0, the blank of LABELS, becomes this one
     losses, slopes = theirs(LOGITS, labels, FRAMES, COUNTS, blank)

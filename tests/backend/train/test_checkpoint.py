@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import signal
 import subprocess
 import sys
 
@@ -214,10 +213,13 @@ def test_a_failed_write_leaves_the_last_file(path, monkeypatch):
 
 
 def test_an_interrupted_write_leaves_the_last_file(path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt  # as Python does for a signal, unless it is ignored, as in the background of a shell
+
     save(path, SMALL, {"epoch": "1"})
     for name in ("fsync", "replace"):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(os, name, lambda *args: signal.raise_signal(signal.SIGINT))
+            patch.setattr(os, name, interrupted)
             save(path, SMALL, {"epoch": "2"})
         assert os.listdir(path.parent) == [path.name] and load(path)[1] == {"epoch": "1"}
 

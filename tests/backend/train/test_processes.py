@@ -76,6 +76,7 @@ def free_port():
         return server.getsockname()[1]
 
 
+@pytest.mark.full
 def test_from_python(pair):
     from paramcount.backend.train.train import train
     from paramcount.graph.network import Network
