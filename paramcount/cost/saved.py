@@ -196,16 +196,18 @@ class Reader:
         path = self.text(found.get("path"), f"path of {where}")
         repeat = self.whole(found.get("repeat"), f"repeat of {where}") or 1
         stem, indices = ("", ()) if traced else self.iterations(path, repeat, where)
-        sizes = found.get("output_shape")
-        if sizes is not None and not isinstance(sizes, list):
-            raise self.wrong(f"output_shape of {where} is not a list")
+        sizes, inputs = found.get("output_shape"), found.get("input_shapes")
+        if inputs is not None:
+            shapes = self.checked(inputs, list, f"input_shapes of {where}", "a list")
+            inputs = tuple(self.shape(each, f"input_shapes of {where}") for each in shapes)
         return Row(
             path=path,
             kind=self.text(found.get("kind"), f"kind of {where}"),
             depth=self.whole(found.get("depth"), f"depth of {where}") or 0,
             figures=figures,
             setting=self.text(found.get("setting", ""), f"setting of {where}"),
-            output_shape=None if sizes is None else self.shape(sizes, where),
+            input_shapes=inputs,
+            output_shape=None if sizes is None else self.shape(sizes, f"output_shape of {where}"),
             repeat=repeat,
             note=self.text(found.get("note", ""), f"note of {where}"),
             leaf=found.get("leaf") is True,
@@ -237,8 +239,9 @@ class Reader:
                 if each != whole:
                     raise self.wrong(f"`{name}` of its rows does not sum to its total")
 
-    def shape(self, sizes: list[Any], where: str) -> Shape:
-        return Shape.of(*[self.whole(size, f"output_shape of {where}") or 0 for size in sizes])
+    def shape(self, found: Any, where: str) -> Shape:
+        sizes = self.checked(found, list, where, "a list")
+        return Shape.of(*[self.whole(size, where) or 0 for size in sizes])
 
     def whole(self, value: Any, where: str) -> int | None:
         """A whole number of at least 0, or None where it is unknown."""
