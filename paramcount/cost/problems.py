@@ -13,7 +13,7 @@ from paramcount.errors import ManyErrors, ParamcountError, Position, printable, 
 from paramcount.language.expect import Limit
 from paramcount.language.language import SpecSyntax
 from paramcount.language.load import Loaded, every_variant, expanded
-from paramcount.numbers.units import grouped
+from paramcount.numbers.units import grouped, number_of
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 
@@ -90,7 +90,7 @@ class Problems(Shown):
 
 
 def several(number: int, what: str) -> str:
-    return f"{grouped(number) if number else 'no'} {what}{'' if number == 1 else 's'}"
+    return number_of(number, what) if number else f"no {what}s"
 
 
 def problems_of(

@@ -60,10 +60,9 @@ def table(sheet: Sheet) -> str:
     from tabulate import tabulate
 
     def texts(row: Sequence[Any], level: int = 0) -> list[str]:
-        cells = zip(sheet.headings, row, strict=True)
-        return begun(INDENT * level * heading.indented + escaped(heading.text(value)) for heading, value in cells)
+        return begun(sheet.texts(row, level, INDENT, escaped))
 
-    rows = [texts(row, level) for level, row in zip(sheet.levels or [0] * len(sheet.rows), sheet.rows, strict=True)]
+    rows = [texts(row, level) for row, level in sheet.leveled()]
     if sheet.footer is not None:
         rows.append([rf"\textbf{{{text}}}" if text else "" for text in texts(sheet.footer)])
     titles = begun(escaped(each.title) for each in sheet.headings)

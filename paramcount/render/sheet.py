@@ -5,9 +5,10 @@ A result makes a Sheet, a format writes one, and neither knows the other; `rende
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from paramcount.numbers import units
 from paramcount.numbers.units import binary, decimal, grouped, rounded
 
 SCHEMA = 1  # of what JSON holds
@@ -129,6 +130,17 @@ class Sheet(NamedTuple):
         headings = [each._replace(write=grouped) if each.write in (decimal, binary) else each for each in self.headings]
         return self._replace(headings=headings, above=self.above and self.above.with_all_digits())
 
+    def leveled(self) -> Iterator[tuple[Sequence[Any], int]]:
+        """The rows with their depths in the tree, which are 0 if they are not one."""
+        return zip(self.rows, self.levels or [0] * len(self.rows), strict=True)
+
+    def texts(
+        self, row: Sequence[Any], level: int = 0, indent: str = "", escaped: Callable[[str], str] = str
+    ) -> list[str]:
+        """The texts of a row for people, as a format escapes and indents them."""
+        cells = zip(self.headings, row, strict=True)
+        return [indent * level * heading.indented + escaped(heading.text(value)) for heading, value in cells]
+
     def statement(self) -> str:
         """The totals in one line; a label that is indented says what a part of the one before it is."""
         found = ""
@@ -148,10 +160,15 @@ class Sheet(NamedTuple):
         ]
 
 
+def meanings(headings: Iterable[Heading]) -> list[str]:
+    """What columns mean that do not speak for themselves."""
+    return [f"{each.title} = {each.meaning}" for each in headings if each.meaning]
+
+
 def explained(below: Sequence[str], headings: Iterable[Heading]) -> list[str]:
     """The lines below a table; the last one goes on with what the columns mean."""
-    meanings = [f"{each.title} = {each.meaning}" for each in headings if each.meaning]
-    return [*below[:-1], "; ".join([*below[-1:], *meanings])] if meanings else list(below)
+    found = meanings(headings)
+    return [*below[:-1], "; ".join([*below[-1:], *found])] if found else list(below)
 
 
 def percent(share: Share) -> str:
@@ -161,10 +178,7 @@ def percent(share: Share) -> str:
     ('33.3%', '–')
     """
     part, whole = share
-    if not whole:
-        return "–"
-    ones, tenth = divmod(rounded(1000 * part, whole), 10)
-    return f"{ones}.{tenth}%"
+    return units.percent(part, whole) if whole else "–"
 
 
 def bar(share: Share) -> str:

@@ -10,7 +10,7 @@ from paramcount.cost.compare.rows import ADDED, CHANGED, EQUAL, REMOVED, Pair, o
 from paramcount.cost.figures import FIGURES, Phases
 from paramcount.cost.sheet import check, heading, known
 from paramcount.graph.network import as_written
-from paramcount.numbers.units import grouped, rounded
+from paramcount.numbers.units import grouped, number_of, percent
 from paramcount.render.sheet import PEOPLE, PROGRAMS, Heading, Sheet
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ def changing(change: Change) -> str:
         return ""
     if a == 0:
         return "from 0"
-    ones, tenth = divmod(rounded(1000 * abs(b - a), a), 10)
-    return f"{'+' if b > a else '−'}{ones:,}.{tenth}%"
+    return f"{'+' if b > a else '−'}{percent(abs(b - a), a)}"
 
 
 def difference(change: Change) -> str:
@@ -96,7 +95,6 @@ def beside(comparison: Comparison, depth: int, columns: Sequence[str] | None, ch
     if columns is None:
         headings.append(heading("depth")._replace(reader=PROGRAMS))
         rows = [[*row, pair.depth] for row, pair in zip(rows, shown, strict=True)]
-    differing = sum(numbers.values()) - numbers[EQUAL]
     return Sheet(
         comparison.title,
         headings,
@@ -106,7 +104,7 @@ def beside(comparison: Comparison, depth: int, columns: Sequence[str] | None, ch
         comparison.to_dict,
         levels=[pair.depth - 1 for pair in shown],
         above=totals(comparison),
-        summary=f"{differing} changed row{'' if differing == 1 else 's'}",
+        summary=number_of(sum(numbers.values()) - numbers[EQUAL], "changed row"),
     )
 
 
