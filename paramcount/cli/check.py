@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paramcount.cli.options import WRITING, Parser, listed, load_plugins, piped, save, show
+from paramcount.cli.options import WRITING, Parser, load_plugins, piped, save, show
 from paramcount.cost.figures import Figures
-from paramcount.errors import ParamcountError, SpecError
+from paramcount.errors import ParamcountError, SpecError, series
 from paramcount.render.terminal import encoding, warn, written
 from paramcount.render.writing import FORMATS
 
@@ -155,6 +155,6 @@ def parser() -> Parser:
     add("--specs-only", action="store_true", help="pass over YAML files that have neither `layers` nor `input`")
     parser.shared("--plugin", *(each for each in WRITING if each != "--format"))
     choices = (*LINES, *FORMATS)
-    help = f"what is printed: {listed(choices)} (default text, in GitHub Actions github)"
+    help = f"what is printed: {series(choices)} (default text, in GitHub Actions github)"
     parser.shared("--format", choices=choices, default=None, help=help)
     return parser

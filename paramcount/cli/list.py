@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paramcount.cli.options import WRITING, Parser, show
-from paramcount.errors import ArgumentError, quote
+from paramcount.errors import ArgumentError
 
 EXAMPLES = """\
 Nothing is counted; `paramcount zoo` lists what each costs, and
@@ -53,11 +53,9 @@ def names(word: str) -> list[str]:
 
 
 def nothing(word: str) -> ArgumentError:
-    from paramcount.errors.suggest import did_you_mean, nearest
-    from paramcount.language.yaml.source import shipped_specs
+    from paramcount.cli.hints import in_no_spec
 
-    hint = did_you_mean(nearest(word, shipped_specs()), "`paramcount list` lists all")
-    return ArgumentError(f"no shipped spec has {quote(word)} in its name, description or reference", hint=hint)
+    return in_no_spec(word, "its name, description or reference", "list")
 
 
 def parser() -> Parser:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
-from paramcount.errors import ArgumentError, printable, quote
+from paramcount.errors import ArgumentError, printable, quote, series
 from paramcount.render import terminal
 from paramcount.render.terminal import complain, warn
 from paramcount.render.writing import FORMATS, format_of, rendered, write
@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
         """Add `--optimizer`, which is None if it is not given, unless it has a default."""
         from paramcount.cost.optimizers import OPTIMIZERS
 
-        help = f"the optimizer of the training: {listed(list(OPTIMIZERS))} (default sgd)"
+        help = f"the optimizer of the training: {series(list(OPTIMIZERS))} (default sgd)"
         self.add_argument("--optimizer", metavar="NAME", choices=tuple(OPTIMIZERS), default=default, help=help)
 
     def counting(self) -> None:
@@ -173,10 +173,6 @@ def refuse_same_files(paths: Sequence[str]) -> None:
         seen.add(place)
 
 
-def listed(words: Sequence[str]) -> str:
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
 def at_least_one(text: str) -> int:
     """A whole number of at least 1; a suffix is refused, since 8k tokens may be 8,192 or 8,000."""
     number = whole_number(text)
@@ -256,12 +252,12 @@ SHARED: dict[str, dict[str, Any]] = {
         "metavar": "FORMAT",
         "choices": tuple(FORMATS),
         "default": "table",
-        "help": f"what is printed: {listed(list(FORMATS))} (default table)",
+        "help": f"what is printed: {series(list(FORMATS))} (default table)",
     },
     "--output": {
         "metavar": "FILE",
         "type": output_file,
-        "help": f"also write a file, in the format of its ending: {listed(list(FORMATS.values()))}; repeatable",
+        "help": f"also write a file, in the format of its ending: {series(list(FORMATS.values()))}; repeatable",
         **REPEATABLE,
     },
     "--exact": {"action": "store_true", "help": "write all digits of counts and bytes"},

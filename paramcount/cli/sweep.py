@@ -229,7 +229,7 @@ def parser() -> Parser:
     add("--pareto", metavar="A,B", help="keep the Pareto front of two columns; smaller is better, for -B larger")
     parser.shared("--sort", help="sort the rows by a column, from the largest")
     add("--ascending", action="store_true", help="sort them from the smallest")
-    add("--top", metavar="N", type=at_least_one, help=f"the number of rows to show (default {ROWS})")
+    parser.shared("--top", help=f"the number of rows to show (default {ROWS})")
     parser.shared("--columns")
     parser.shared("--format", "--exact")
     written = (

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
+from typing import Any
 
 from paramcount.errors import visible
-from paramcount.render.sheet import CODE, Sheet, meanings
+from paramcount.render.sheet import CODE, Heading, Sheet, meanings
 
 WIDEST = 24  # characters of a column of texts, which are wrapped then
 NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
@@ -92,8 +93,8 @@ def tree(sheet: Sheet, title: str) -> Iterator[str]:
         return grid(texts, " ".join(filter(None, texts[:start])), " ".join(filter(None, [texts[i] for i in asides])))
 
     titles = [each.title for each in headings]
-    rows = [sheet.texts(row) for row in sheet.rows]
-    footer = [] if sheet.footer is None else [sheet.texts(sheet.footer)]
+    rows = [written(headings, row) for row in sheet.rows]
+    footer = [] if sheet.footer is None else [written(headings, sheet.footer)]
     widths = []  # in digits, with some room for wider characters
     for index in columns:
         longest = max(len(texts[index]) for texts in (titles, *rows, *footer))
@@ -139,11 +140,16 @@ def table(sheet: Sheet, title: str) -> Iterator[str]:
         yield f"<caption>{escaped(title)}</caption>"
     yield f"<thead>{line([each.title for each in sheet.headings], 'th')}</thead>"
     yield "<tbody>"
-    yield from (line(sheet.texts(row)) for row in sheet.rows)
+    yield from (line(written(sheet.headings, row)) for row in sheet.rows)
     yield "</tbody>"
     if sheet.footer is not None:
-        yield f"<tfoot>{line(sheet.texts(sheet.footer), 'th')}</tfoot>"
+        yield f"<tfoot>{line(written(sheet.headings, sheet.footer), 'th')}</tfoot>"
     yield "</table>"
+
+
+def written(headings: Sequence[Heading], values: Sequence[Any]) -> list[str]:
+    """The texts of a row."""
+    return [heading.text(value) for heading, value in zip(headings, values, strict=True)]
 
 
 def paragraphs(lines: Sequence[str]) -> Iterator[str]:

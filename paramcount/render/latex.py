@@ -60,9 +60,10 @@ def table(sheet: Sheet) -> str:
     from tabulate import tabulate
 
     def texts(row: Sequence[Any], level: int = 0) -> list[str]:
-        return begun(sheet.texts(row, level, INDENT, escaped))
+        cells = zip(sheet.headings, row, strict=True)
+        return begun(INDENT * level * heading.indented + escaped(heading.text(value)) for heading, value in cells)
 
-    rows = [texts(row, level) for row, level in sheet.leveled()]
+    rows = [texts(row, level) for level, row in zip(sheet.levels or [0] * len(sheet.rows), sheet.rows, strict=True)]
     if sheet.footer is not None:
         rows.append([rf"\textbf{{{text}}}" if text else "" for text in texts(sheet.footer)])
     titles = begun(escaped(each.title) for each in sheet.headings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from paramcount.errors import visible
 from paramcount.render.sheet import CODE, Sheet, explained
@@ -37,9 +38,13 @@ def table(sheet: Sheet) -> str:
         return ""
     from tabulate import tabulate
 
-    rows = [sheet.texts(row, level, INDENT, escaped) for row, level in sheet.leveled()]
+    def texts(row: Sequence[Any], level: int = 0) -> list[str]:
+        cells = zip(sheet.headings, row, strict=True)
+        return [INDENT * level * heading.indented + escaped(heading.text(value)) for heading, value in cells]
+
+    rows = [texts(row, level) for level, row in zip(sheet.levels or [0] * len(sheet.rows), sheet.rows, strict=True)]
     if sheet.footer is not None:
-        rows.append([bold(text) for text in sheet.texts(sheet.footer, escaped=escaped)])
+        rows.append([bold(text) for text in texts(sheet.footer)])
     titles = [escaped(each.title) for each in sheet.headings]
     sides = ["right" if each.right else "left" for each in sheet.headings]
     return tabulate(rows, headers=titles, tablefmt="pipe", colalign=sides if rows else None, disable_numparse=True)
