@@ -22,7 +22,10 @@ class Replacement:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.target = "" if direct(path) else os.path.realpath(path)
+        try:
+            self.target = "" if direct(path) else os.path.realpath(path)
+        except ValueError:  # a null character, or one that no file's name can have
+            raise ArgumentError(f"{quote(path)} cannot be written: it is not a path") from None
         if os.path.isdir(path):
             raise ArgumentError(f"{quote(path)} cannot be written: it is a folder")
         with reported(path):
