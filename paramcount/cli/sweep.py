@@ -16,7 +16,6 @@ from paramcount.cli.specs import named, spec_of
 from paramcount.errors import ArgumentError, printable
 from paramcount.numbers.units import grouped, number_of
 from paramcount.render.terminal import complain, progress
-from paramcount.render.writing import format_of
 
 if TYPE_CHECKING:
     from paramcount.sweeps.result import Sweep
@@ -35,6 +34,7 @@ examples:
   paramcount sweep resnet "depths[*]=2:12" --random 10000 --output resnets.csv
 """
 ROWS = 10
+ROW_FILES = (".csv", ".json", ".parquet")
 PLOTS = (".svg", ".png", ".pdf")
 TO_END = [each for each in (signal.SIGTERM, getattr(signal, "SIGHUP", None)) if each]
 
@@ -103,13 +103,8 @@ def sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """The files for what is shown, for all rows, and for plots."""
     tables, rows, plots = [], [], []
     for path in paths:
-        form = format_of(path, ".parquet", *PLOTS)
-        if form is None and path.lower().endswith(PLOTS):
-            plots.append(path)
-        elif form in (None, "csv", "json"):
-            rows.append(path)
-        else:
-            tables.append(path)
+        lower = path.lower()
+        (plots if lower.endswith(PLOTS) else rows if lower.endswith(ROW_FILES) else tables).append(path)
     return tables, rows, plots
 
 

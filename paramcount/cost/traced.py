@@ -20,8 +20,8 @@ class Trace(Counted):
     """What a traced function costs. `macs` are those of all phases: forward, backward, recomputed, update.
 
     Without gradients all are forward; recomputed is what `jax.checkpoint` computes again, update what an optimizer
-    multiplies. `uncounted` lists what could
-    not be counted, which is in no figure. The `repeat` of a row is how many times loops run it.
+    multiplies. `uncounted` lists what could not be counted, which is in no figure. The `repeat` of a row is how many
+    times loops run it.
     """
 
     subject: Subject

@@ -18,22 +18,17 @@ if TYPE_CHECKING:
 
 MARKS = {EQUAL: "", CHANGED: "~", ADDED: "+", REMOVED: "-"}
 GREEN, RED = "32", "31"  # of the terminal
-FILES = (".json", ".yaml", ".yml")
 COLOURS = {ADDED: GREEN, REMOVED: RED}
+FILES = (".json", ".yaml", ".yml")
 
 DESCRIBING = ("layer", "kind", "setting", "output", "repeat", "note")  # the columns that are not figures
 USUAL = ("params", "macs")
 OF_SEVERAL = ("params", "macs", "activations", "param_bytes")
+# totals in their order
 STATED = ("params", "active_params", "trainable", "weights", "macs", *Phases._fields, "train_macs", "flops")
 STATED += ("train_flops", "activations", "param_bytes", "kv_cache_bytes", "optimizer_elementwise", "loss_elementwise")
-ALWAYS = (
-    "params",
-    "weights",
-    "macs",
-    "flops",
-    "activations",
-    "param_bytes",
-)  # totals that are stated if they are 0
+# totals that are stated even if they are 0
+ALWAYS = ("params", "weights", "macs", "flops", "activations", "param_bytes")
 IF_OTHER = {"active_params": "params", "trainable": "params", "forward_macs": "macs"}  # those stated where they differ
 LABELS = {name: shown.label for name, shown in FIGURES.items()}
 LABELS |= {"weights": "weights", "optimizer_elementwise": "elementwise: optimizer"}
