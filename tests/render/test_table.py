@@ -105,6 +105,23 @@ def test_sorting_keeps_groups_together():
     assert [line.split()[0] for line in table(network, sort="layer")[1:]] == ["dense0", "dense1", "dense2"]
 
 
+def test_sorting_by_sizes_texts_and_what_rows_are():
+    network = Network([Dense(2), Dense(64, activation="relu"), Repeat(2, [Dense(64)])], input=8)
+    orders = {
+        "output": "dense1 dense2[0:2] dense0",  # 64, 64, 2
+        "input": "dense2[0:2] dense0 dense1",  # 64, 8, 2
+        "repeat": "dense2[0:2] dense0 dense1",
+        "leaf": "dense0 dense2[0:2] dense1",  # of which only the last is a group
+        "kind": "dense0 dense1 dense2[0:2]",
+        "depth": "dense0 dense1 dense2[0:2]",
+        "path": "dense0 dense1 dense2[0:2]",
+        "bar": "dense2[0:2] dense1 dense0",
+        "params_share": "dense2[0:2] dense1 dense0",
+    }
+    for column, names in orders.items():
+        assert " ".join(line.split()[0] for line in table(network, sort=column)[1:]) == names, column
+
+
 @pytest.mark.parametrize("option", [{"sort": "parms"}, {"columns": ["layer", "parms"]}])
 def test_unknown_columns(option):
     with pytest.raises(ArgumentError) as caught:
