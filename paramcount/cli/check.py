@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paramcount.cli.options import WRITING, Parser, save, show
-from paramcount.cli.specs import load_plugins, piped
+from paramcount.cli.options import WRITING, Parser, load_plugins, piped, save, show
 from paramcount.cost.figures import Figures
 from paramcount.errors import ParamcountError, SpecError, series
 from paramcount.render.terminal import encoding, warn, written

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from paramcount.cli.options import WRITING, Parser, show
-from paramcount.cli.specs import spec_of, variables_set
+from paramcount.cli.options import WRITING, Parser, show, spec_of, variables_set
 
 EXAMPLES = """\
 Nothing is counted. The variables are those that `--set NAME=VALUE` changes in

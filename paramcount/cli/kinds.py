@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from paramcount.cli.options import WRITING, Parser, show
-from paramcount.cli.specs import load_plugins
+from paramcount.cli.options import WRITING, Parser, load_plugins, show
 
 EXAMPLES = """\
 examples:

@@ -7,8 +7,7 @@ from math import prod
 from typing import Any
 
 from paramcount.cli.interrupt import STOPPED, Interruptible
-from paramcount.cli.options import WRITING, Parser, at_least_one, save, show
-from paramcount.cli.specs import load_spec
+from paramcount.cli.options import WRITING, Parser, at_least_one, load_spec, save, show
 from paramcount.errors import ArgumentError, ParamcountError, needs, quote
 from paramcount.numbers.units import number_of
 from paramcount.render import terminal
