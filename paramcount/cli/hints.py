@@ -113,15 +113,6 @@ def command(word: str, others: Sequence[str]) -> str | None:
     return f"paramcount kinds {word}" if taken(word) else None
 
 
-def in_no_spec(word: str, place: str, command: str) -> ArgumentError:
-    """The error for a word by which a command lists no shipped spec, since none has it in this place."""
-    from paramcount.errors.suggest import did_you_mean, nearest
-    from paramcount.language.yaml.source import shipped_specs
-
-    hint = did_you_mean(nearest(word, shipped_specs()), f"`paramcount {command}` lists all")
-    return ArgumentError(f"no shipped spec has {quote(word)} in {place}", hint=hint)
-
-
 def nearest_spec(word: str) -> str:
     """The name of a spec, or what stands for a usual name of a model."""
     from paramcount.language.usual_names import usual

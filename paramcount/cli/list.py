@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paramcount.cli.options import WRITING, Parser, show
-from paramcount.errors import ArgumentError
+from paramcount.errors import ArgumentError, quote
 
 EXAMPLES = """\
 Nothing is counted; `paramcount zoo` lists what each costs, and
@@ -53,9 +53,11 @@ def names(word: str) -> list[str]:
 
 
 def nothing(word: str) -> ArgumentError:
-    from paramcount.cli.hints import in_no_spec
+    from paramcount.errors.suggest import did_you_mean, nearest
+    from paramcount.language.yaml.source import shipped_specs
 
-    return in_no_spec(word, "its name, description or reference", "list")
+    hint = did_you_mean(nearest(word, shipped_specs()), "`paramcount list` lists all")
+    return ArgumentError(f"no shipped spec has {quote(word)} in its name, description or reference", hint=hint)
 
 
 def parser() -> Parser:

@@ -15,6 +15,7 @@ from paramcount.cli.options import Parser, at_least_one, at_least_zero, named, o
 from paramcount.errors import ArgumentError, printable
 from paramcount.numbers.units import grouped, number_of
 from paramcount.render.terminal import complain, progress
+from paramcount.render.writing import format_of
 
 if TYPE_CHECKING:
     from paramcount.sweeps.result import Sweep
@@ -33,7 +34,6 @@ examples:
   paramcount sweep resnet "depths[*]=2:12" --random 10000 --output resnets.csv
 """
 ROWS = 10
-ROW_FILES = (".csv", ".json", ".parquet")
 PLOTS = (".svg", ".png", ".pdf")
 TO_END = [each for each in (signal.SIGTERM, getattr(signal, "SIGHUP", None)) if each]
 
@@ -46,7 +46,7 @@ def run(arguments: list[str]) -> int:
     from paramcount.sweeps.plot import Plot
     from paramcount.sweeps.result import no_column
     from paramcount.sweeps.sweep import space_of, sweep_parts
-    from paramcount.sweeps.table import USUAL, sheet
+    from paramcount.sweeps.table import USUAL, sheet, summary
     from paramcount.sweeps.walk import Walk
 
     if not options.settings:
@@ -79,8 +79,11 @@ def run(arguments: list[str]) -> int:
     shown = columns or [*rows.variables, *(name for name in used(options, USUAL) if name in known)]
     table = sheet(rows, list(dict.fromkeys(shown)), selection.tried, chosen=columns is not None)
     show(table, options, tables)
-    if options.format == "csv":
-        say_what_is_missing(len(rows), selection)
+    if options.format == "csv" and len(rows) < selection.points:  # it has no lines below the rows
+        for line in summary(selection.tried, len(rows)):
+            complain(line)
+        if len(rows) < selection.kept:
+            complain("hint: `--output rows.csv` writes all rows, `--top N` prints more")
     for file in files:
         complain(f"wrote {printable(file.path)}, {number_of(file.count, 'row')}")
     for plot in plots:
@@ -88,17 +91,6 @@ def run(arguments: list[str]) -> int:
     if selection.points and selection.invalid == selection.points:
         raise ArgumentError("no variant is a valid network", hint=next(iter(selection.reasons)).splitlines()[0])
     return 0
-
-
-def say_what_is_missing(shown: int, selection: Selection) -> None:
-    """What stands below the rows in other formats, which CSV does not have, if not all rows are shown."""
-    from paramcount.sweeps.table import summary
-
-    if shown < selection.points:
-        for line in summary(selection.tried, shown):
-            complain(line)
-        if shown < selection.kept:
-            complain("hint: `--output rows.csv` writes all rows, `--top N` prints more")
 
 
 def output(text: str) -> str:
@@ -110,8 +102,13 @@ def sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """The files for what is shown, for all rows, and for plots."""
     tables, rows, plots = [], [], []
     for path in paths:
-        lower = path.lower()
-        (plots if lower.endswith(PLOTS) else rows if lower.endswith(ROW_FILES) else tables).append(path)
+        form = format_of(path, ".parquet", *PLOTS)
+        if form is None and path.lower().endswith(PLOTS):
+            plots.append(path)
+        elif form in (None, "csv", "json"):
+            rows.append(path)
+        else:
+            tables.append(path)
     return tables, rows, plots
 
 

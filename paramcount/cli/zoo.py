@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from paramcount.cli.options import WRITING, Parser, show
+from paramcount.errors import ArgumentError, quote
 
 EXAMPLES = """\
 examples:
@@ -21,11 +22,17 @@ def run(arguments: list[str]) -> int:
 
     entries = zoo(options.word)
     if not entries:
-        from paramcount.cli.hints import in_no_spec
-
-        raise in_no_spec(options.word, "its name, variant or reference", "zoo")
+        raise nothing(options.word)
     show(entries.sheet(), options)
     return 0
+
+
+def nothing(word: str) -> ArgumentError:
+    from paramcount.errors.suggest import did_you_mean, nearest
+    from paramcount.language.yaml.source import shipped_specs
+
+    hint = did_you_mean(nearest(word, shipped_specs()), "`paramcount zoo` lists all")
+    return ArgumentError(f"no shipped spec has {quote(word)} in its name, variant or reference", hint=hint)
 
 
 def parser() -> Parser:

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from paramcount.errors import visible
-from paramcount.render.sheet import CODE, Heading, Sheet, meanings
+from paramcount.render.sheet import CODE, Heading, Sheet
 
 WIDEST = 24  # characters of a column of texts, which are wrapped then
 NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
@@ -69,7 +69,8 @@ def blocks(sheet: Sheet) -> Iterator[str]:
             yield "</details>"
     if sheet.totals:
         yield f"<p>{escaped(sheet.statement())}</p>"
-    yield from paragraphs([*sheet.below, "; ".join(meanings(sheet.headings))])
+    meanings = [f"{each.title} = {each.meaning}" for each in sheet.headings if each.meaning]
+    yield from paragraphs([*sheet.below, "; ".join(meanings)])
 
 
 def tree(sheet: Sheet, title: str) -> Iterator[str]:

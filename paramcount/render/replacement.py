@@ -24,7 +24,7 @@ class Replacement:
         self.path = path
         try:
             self.target = "" if direct(path) else os.path.realpath(path)
-        except ValueError:  # a null character, or one that no file's name can have
+        except ValueError:  # for a zero byte, or half of a surrogate pair
             raise ArgumentError(f"{quote(path)} cannot be written: it is not a path") from None
         if os.path.isdir(path):
             raise ArgumentError(f"{quote(path)} cannot be written: it is a folder")

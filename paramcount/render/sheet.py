@@ -149,15 +149,15 @@ class Sheet(NamedTuple):
         ]
 
 
-def meanings(headings: Iterable[Heading]) -> list[str]:
-    """What columns mean that do not speak for themselves."""
-    return [f"{each.title} = {each.meaning}" for each in headings if each.meaning]
-
-
 def explained(below: Sequence[str], headings: Iterable[Heading]) -> list[str]:
     """The lines below a table; the last one goes on with what the columns mean."""
     found = meanings(headings)
     return [*below[:-1], "; ".join([*below[-1:], *found])] if found else list(below)
+
+
+def meanings(headings: Iterable[Heading]) -> list[str]:
+    """What columns mean that do not speak for themselves."""
+    return [f"{each.title} = {each.meaning}" for each in headings if each.meaning]
 
 
 def percent(share: Share) -> str:

@@ -108,7 +108,7 @@ def test_uncounted_operations(run):
         (["my_model:forward", "--args", "flaot32[3,4]"], "unknown dtype `flaot32`\nhint: did you mean `float32`?"),
         (["my_model:forward", "--args", "f32[3,4]"], "tracing `my_model:forward` failed: TypeError:"),
         (["my_model:wrong", "--args", "f32[3,4]"], "tracing `my_model:wrong` failed: TypeError: dot_general"),
-        (["my_model:wrong", "--arg", "f32[3,4]"], "unknown option `--arg`\nhint: did you mean `--args`?"),
+        (["my_model:wrong", "--arg", "f32[3,4]"], "unknown option `--arg`\nhint: write `--args 'f32[3,4]'`"),
         (["my_model:foreign", "--args", "f32[4,4]", "--no-strict", "--sort", "mac"], "unknown column `mac`"),
     ],
 )

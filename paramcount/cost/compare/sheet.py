@@ -24,7 +24,6 @@ FILES = (".json", ".yaml", ".yml")
 DESCRIBING = ("layer", "kind", "setting", "output", "repeat", "note")  # the columns that are not figures
 USUAL = ("params", "macs")
 OF_SEVERAL = ("params", "macs", "activations", "param_bytes")
-# totals in their order
 STATED = ("params", "active_params", "trainable", "weights", "macs", *Phases._fields, "train_macs", "flops")
 STATED += ("train_flops", "activations", "param_bytes", "kv_cache_bytes", "optimizer_elementwise", "loss_elementwise")
 # totals that are stated even if they are 0
