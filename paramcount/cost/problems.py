@@ -71,11 +71,11 @@ class Problems(Shown):
     @property
     def verdict(self) -> str:
         """How many there are, in one line."""
-        parts = [several(self.specs, "spec"), several(len(self.found), "problem")]
+        parts = [number_or_no(self.specs, "spec"), number_or_no(len(self.found), "problem")]
         if self.networks > self.specs:
-            parts.insert(1, several(self.networks, "network"))
+            parts.insert(1, number_or_no(self.networks, "network"))
         if self.passed_over:
-            parts.insert(-1, f"{several(self.passed_over, 'file')} passed over")
+            parts.insert(-1, f"{number_or_no(self.passed_over, 'file')} passed over")
         return ", ".join(parts)
 
     def sheet(self) -> Sheet:
@@ -89,7 +89,7 @@ class Problems(Shown):
         return {"schema": SCHEMA, "command": "check", "specs": self.specs, "problems": problems}
 
 
-def several(number: int, what: str) -> str:
+def number_or_no(number: int, what: str) -> str:
     return number_of(number, what) if number else f"no {what}s"
 
 

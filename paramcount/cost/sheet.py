@@ -24,8 +24,8 @@ def cyan(_: object) -> str:
     return "36"
 
 
-def yes(leaf: bool) -> str:
-    return str(leaf).lower()
+def true_or_false(flag: bool) -> str:
+    return str(flag).lower()
 
 
 def several(shapes: Sequence[Shape]) -> str:
@@ -45,7 +45,7 @@ DESCRIBING = {  # the columns that are not figures
     "bar": Heading("bar", "", bar, drop=1, colour=cyan, reader=PEOPLE),
     "note": Heading("note", "note", drop=8, wide=14, cut=True, if_any=True, aside=True),
     "depth": Heading("depth", "depth", right=True),
-    "leaf": Heading("leaf", "leaf", yes),
+    "leaf": Heading("leaf", "leaf", true_or_false),
 }
 DROPPED = {"weights": 6}
 
