@@ -324,6 +324,19 @@ def test_the_column_with_most_to_spare_is_broken_first():
     assert lines == ["a        b", "one two  a b c d e f", "         g h i j"]
 
 
+def test_lines_below_go_on_below_what_follows_their_label_and_addresses_stay_whole():
+    lines = ("variants  one-two  three-four  five", "  largest: a 1, b 2, c 3", "https://paramcount.org/a-long-address")
+    text = written(Sheet("", (), (), (), lines, dict), width=20, encoding="utf-8", colour=False)
+    assert text.splitlines() == [
+        "variants  one-two",
+        "          three-four",
+        "          five",
+        "  largest: a 1, b 2,",
+        "  c 3",
+        "https://paramcount.org/a-long-address",
+    ]
+
+
 def test_lines_below_are_wrapped_on_a_terminal_unless_they_are_code():
     sheet = Sheet("", (), (), (), ("word " * 30, "", f"    {'code ' * 30}"), dict)
     text, _, code = written(sheet, encoding="utf-8", colour=False).split("\n")
