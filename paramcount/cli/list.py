@@ -13,6 +13,7 @@ examples:
   paramcount list                      every shipped spec with its variants
   paramcount list resnet               those with `resnet` in their description
   paramcount list llama:3              by name and variant
+  paramcount list meta-llama/Llama-3.2-1B  the name in another library
   paramcount list --names              names alone, for scripts
   paramcount list --names resnet:      the variants of one spec
 """
@@ -53,10 +54,9 @@ def names(word: str) -> list[str]:
 
 
 def nothing(word: str) -> ArgumentError:
-    from paramcount.errors.suggest import did_you_mean, nearest
-    from paramcount.language.yaml.source import shipped_specs
+    from paramcount.language.usual_names import no_spec
 
-    hint = did_you_mean(nearest(word, shipped_specs()), "`paramcount list` lists all")
+    hint = no_spec(word, word.partition(":")[0]).hint
     return ArgumentError(f"no shipped spec has {quote(word)} in its name, description or reference", hint=hint)
 
 
