@@ -41,9 +41,8 @@ def listing(word: str | None = None) -> list[Listed]:
     if meant is None:
         return found
     spec, _, variant = meant.partition(":")
-    return [
-        listed(name, syntax, [variant] if variant else list(syntax.variants)) for name, syntax in every if name == spec
-    ]
+    syntax = dict(every)[spec]
+    return [listed(spec, syntax, [variant] if variant else list(syntax.variants))]
 
 
 def chosen(name: str, syntax: SpecSyntax, word: str) -> Listed | None:

@@ -24,6 +24,7 @@ COLOURS = {ADDED: GREEN, REMOVED: RED}
 DESCRIBING = ("layer", "kind", "setting", "output", "repeat", "note")  # the columns that are not figures
 USUAL = ("params", "macs")
 OF_SEVERAL = ("params", "macs", "activations", "param_bytes")
+DROPPED = {"param_bytes": 1, "activations": 2}  # of several networks, on a narrow terminal
 STATED = ("params", "active_params", "trainable", "weights", "macs", *Phases._fields, "train_macs", "flops")
 STATED += ("train_flops", "activations", "param_bytes", "kv_cache_bytes", "optimizer_elementwise", "loss_elementwise")
 ALWAYS = (
@@ -209,8 +210,9 @@ def listed(comparison: Comparison, columns: Sequence[str] | None) -> Sheet:
     names = chosen(comparison, columns, ()) or usual(comparison, OF_SEVERAL)
     headings = [Heading("name", "", wide=18, cut=True)]
     for name in names:
-        own = heading(name)._replace(drop=0)
-        headings += [own, Heading(f"{name}_change", "", changing, right=True, colour=colour_of_change, reader=PEOPLE)]
+        own = heading(name)._replace(drop=DROPPED.get(name, 0) if columns is None else 0)
+        change = Heading(f"{name}_change", "", changing, own.right, own.drop, colour=colour_of_change, reader=PEOPLE)
+        headings += [own, change]
     rows = []
     for number, name in enumerate(short(comparison.names)):
         figures = [(comparison.totals[each][0], comparison.totals[each][number]) for each in names]
