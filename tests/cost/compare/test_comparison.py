@@ -280,5 +280,5 @@ def test_what_is_compared():
     assert pc.compare is compare and pc.Comparison is Comparison
     with pytest.raises(ArgumentError, match="is not a network"):
         compare("mlp", 5)
-    with pytest.raises(SpecError, match=r"has no variant `51`\nhint: did you mean `50`\?"):
+    with pytest.raises(SpecError, match=r"has no variant `51`\nhint: the variants are 18, 34, 50"):
         compare("resnet:18", "resnet:51")
