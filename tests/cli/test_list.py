@@ -98,7 +98,7 @@ def test_variants_of_a_file(tmp_path, capsys):
         (["resnet50v2"], "its name, description or reference\nhint: the variants of `resnet` are 18, 34, 50"),
         (["--names", "nothing"], "no shipped spec has `nothing`"),
         (["--names", "nothing:"], "there is no spec `nothing`"),
-        (["--names", "--format", "json"], "`--names` prints names alone"),
+        (["--names", "--format", "json"], "`--names` prints only names"),
         (["a", "b"], "one word at a time; `b` is left over"),
     ],
 )
