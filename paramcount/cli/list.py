@@ -68,7 +68,12 @@ def parser() -> Parser:
         description="List the shipped specs with their variants.",
         epilog=EXAMPLES,
     )
-    parser.add_argument("word", metavar="WORD", nargs="?", help="what to look for: a name, a word, or a model as another library calls it")
+    parser.add_argument(
+        "word",
+        metavar="WORD",
+        nargs="?",
+        help="what to look for: a name, a word, or a model as another library calls it",
+    )
     parser.add_argument("--names", action="store_true", help="print only names, one per line")
     parser.shared(*WRITING)
     return parser

@@ -12,6 +12,8 @@ from paramcount.language.yaml.source import shipped_specs
 from paramcount.numbers.units import number_of
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 
+FEW = 12  # specs of which a terminal shows what they say, over several lines
+
 
 class Listed(NamedTuple):
     """A shipped spec: the name that loads it, what it is called, its variants, and the models that they stand for."""
@@ -70,7 +72,7 @@ def sheet(specs: Sequence[Listed]) -> Sheet:
         Heading("name", "name"),
         Heading("title", "title", wrap=12, drop=2),
         Heading("variants", "variants", " ".join, wide=24, wrap=24),
-        Heading("about", "about", drop=1, wrap=30),
+        Heading("about", "about", drop=1, wide=30 if len(specs) <= FEW else 0, wrap=30),
     ]
     rows = [[getattr(each, heading.name) for heading in headings] for each in specs]
     variants = sum(len(each.variants) for each in specs)

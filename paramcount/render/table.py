@@ -109,7 +109,7 @@ def fitting(sheet: Sheet, width: int, encoding: str, cut: bool) -> list[Fitted]:
         columns = [each for each in columns if each.heading.drop != lowest]
     if cut:
         break_lines([each for each in columns if each.heading.wrap], excess())
-        shorten([each.heading.wide for each in columns])
+        shorten([0 if each.heading.wrap else each.heading.wide for each in columns])
         shorten([SHORTEST if each.heading.cut else 0 for each in columns])
     return columns
 

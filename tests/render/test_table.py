@@ -317,6 +317,13 @@ def test_texts_are_broken_into_lines_where_a_table_is_too_wide():
     assert written(sheet, width=5, encoding="utf-8", colour=False).splitlines()[2:4] == ["   three", "   four"]
 
 
+def test_lines_are_not_shortened():
+    headings = [Heading("a", "a", wide=2), Heading("b", "b", wide=4, wrap=4)]
+    sheet = Sheet("", headings, [("abcdef", "one two six")], (), (), dict)
+    lines = written(sheet, width=7, encoding="utf-8", colour=False).splitlines()
+    assert lines == ["a   b", "a…  one", "    two", "    six"]
+
+
 def test_the_column_with_most_to_spare_is_broken_first():
     headings = [Heading("a", "a", wrap=4), Heading("b", "b", wrap=4)]
     sheet = Sheet("", headings, [("one two", "a b c d e f g h i j")], (), (), dict)
