@@ -357,7 +357,9 @@ def check_format(options: argparse.Namespace, choosing: Sequence[str] = TREE) ->
         hint = "json holds all rows and figures, in the order of the network"
         raise ArgumentError(f"`{unused[0]}` is for the other formats, not for json", hint=hint)
     if "--flat" in unused and options.depth is not None:
-        raise ArgumentError("`--flat` shows layers of every level, so it takes no `--depth`", hint="leave one out")
+        raise ArgumentError(
+            "`--flat` shows the layers of all levels, so it does not take `--depth`", hint="leave one out"
+        )
 
 
 def shown(found: Any, options: argparse.Namespace) -> Sheet:
