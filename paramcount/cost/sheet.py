@@ -41,14 +41,19 @@ DESCRIBING = {  # the columns that are not figures
     "output": Heading("output", "output", drop=7),
     "repeat": Heading("repeat", "×N", times, drop=5, if_any=True, aside=True),
     "params_share": Heading("params_share", "params %", percent, right=True),
-    "share": Heading("share", "share", percent, right=True, drop=6),
+    "share": Heading("share", "share", percent, right=True, drop=4),
     "bar": Heading("bar", "", bar, drop=1, colour=cyan, reader=PEOPLE),
     "note": Heading("note", "note", drop=8, wide=14, cut=True, if_any=True, aside=True),
     "depth": Heading("depth", "depth", right=True),
     "leaf": Heading("leaf", "leaf", yes),
 }
-FLAT = 36  # characters of a path, the end of which tells a layer
-DROPPED = {"weights": 4}
+FLAT = {  # what differs where rows are layers: their paths need room, and shares say which are the heaviest
+    "path": {"wide": 36},
+    "layer": {"wide": 36},
+    "weights": {"drop": 4},
+    "share": {"drop": 6},
+}
+DROPPED = {"weights": 6}
 
 
 def sheet_of(
@@ -62,11 +67,13 @@ def sheet_of(
     chosen = [known(name, names) for name in columns or ()]
     for name in chosen:
         check(name, counted)
-    headings = [heading(name)._replace(drop=0, if_any=False, reader="") for name in chosen] or usual(counted)
+    headings = [heading(name) for name in chosen] or usual(counted)
     if "params_share" in chosen:
         headings = [each._replace(title="MACs %") if each.name == "share" else each for each in headings]
     if flat:
-        headings = [each._replace(wide=FLAT) if each.name in ("layer", "path") else each for each in headings]
+        headings = [each._replace(**FLAT.get(each.name, {})) for each in headings]
+    if chosen:
+        headings = [each._replace(drop=0, if_any=False, reader="") for each in headings]
     lines = flattened(counted.rows, order) if flat else outline(counted.rows, depth, order)
     outermost = [index for index, (_, row) in enumerate(lines) if flat or row.depth == 1]
     below = [*counted.notes, counted.convention]
