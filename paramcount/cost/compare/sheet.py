@@ -128,14 +128,16 @@ def tally(numbers: dict[str, int]) -> str:
 def totals(comparison: Comparison) -> Sheet:
     """The totals of two networks, and the variables that differ."""
     names = short(comparison.names)
+    found = stated(comparison)
+    digits = max([len(grouped(each)) for _, values in found for each in values if each is not None], default=0)
     headings = [
         Heading("figure", "", cut=True),
-        Heading("a", names[0], grouped, right=True),
-        Heading("b", names[1], grouped, right=True),
+        Heading("a", names[0], grouped, right=True, wide=digits),  # only a name is longer, and may be shortened
+        Heading("b", names[1], grouped, right=True, wide=digits),
         Heading("difference", "change", difference, right=True, drop=1),
         Heading("change", "", changing, right=True),
     ]
-    rows = [[LABELS[name], a, b, Change(a, b), Change(a, b)] for name, (a, b) in stated(comparison)]
+    rows = [[LABELS[name], a, b, Change(a, b), Change(a, b)] for name, (a, b) in found]
     differing = [f"{name} {' → '.join(map(value_of, values))}" for name, values in variables(comparison).items()]
     below = [f"variables: {', '.join(differing)}"] if differing else []
     return Sheet("", headings, rows, (), below, comparison.to_dict)
