@@ -210,7 +210,7 @@ def cells(pair: Pair, name: str) -> list[Any]:
 def listed(comparison: Comparison, columns: Sequence[str] | None) -> Sheet:
     """Several networks, a row each, with their changes from the first."""
     names = chosen(comparison, columns, ()) or usual(comparison, OF_SEVERAL)
-    headings = [Heading("name", "", wide=18, cut=True)]
+    headings = [Heading("name", "", wide=40, cut=True)]
     for name in names:
         own = heading(name)._replace(drop=DROPPED.get(name, 0) if columns is None else 0)
         change = Heading(f"{name}_change", "", changing, own.right, own.drop, colour=colour_of_change, reader=PEOPLE)
