@@ -152,7 +152,7 @@ def parser() -> Parser:
     add("--variants", action="store_true", help="check every variant of each spec")
     parser.limits(Figures._fields)
     add("--dtype", metavar="TYPE", default="float32", help="the type of the parameters for budgets (default float32)")
-    add("--specs-only", action="store_true", help="pass over YAML files that have neither `layers` nor `input`")
+    add("--specs-only", action="store_true", help="skip YAML files that have neither `layers` nor `input`")
     parser.shared("--plugin", *(each for each in WRITING if each != "--format"))
     choices = (*LINES, *FORMATS)
     help = f"what is printed: {series(choices)} (default text, in GitHub Actions github)"

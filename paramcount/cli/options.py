@@ -67,8 +67,8 @@ class Parser(argparse.ArgumentParser):
     def limits(self, figures: Sequence[str]) -> None:
         """Let figures be limited by `--max-FIGURE` and `--min-FIGURE`, of which the help shows one."""
         self.limited = figures
-        help = "the most parameters: 3.5M, 8B; likewise --max-macs 300M, --max-bytes 14MiB, --min-params, and so on"
-        self.add_argument("--max-params", metavar="N", help=f"{help}; beyond, the exit code is 1")
+        help = "the most parameters, as 3.5M; likewise --max-macs 300M, --max-bytes 14MiB, --min-params, and so on"
+        self.add_argument("--max-params", metavar="N", help=f"{help}; if a limit is not kept, the exit code is 1")
 
     @property
     def help_hint(self) -> str:
@@ -245,9 +245,9 @@ SHARED: dict[str, dict[str, Any]] = {
     "--flat": {
         "action": "store_true",
         "default": None,
-        "help": "show layers alone, of all levels, with their paths",
+        "help": "show only layers, of all levels, with their paths",
     },
-    "--top": {"metavar": "N", "type": at_least_one, "help": "show the first N rows alone"},
+    "--top": {"metavar": "N", "type": at_least_one, "help": "show only the first N rows"},
     "--format": {
         "metavar": "FORMAT",
         "choices": tuple(FORMATS),
@@ -353,7 +353,9 @@ def check_format(options: argparse.Namespace, choosing: Sequence[str] = TREE) ->
         hint = "json holds all rows and figures, in the order of the network"
         raise ArgumentError(f"`{unused[0]}` is for the other formats, not for json", hint=hint)
     if "--flat" in unused and options.depth is not None:
-        raise ArgumentError("`--flat` shows layers of every level, so it takes no `--depth`", hint="leave one out")
+        raise ArgumentError(
+            "`--flat` shows the layers of all levels, so it does not take `--depth`", hint="leave one out"
+        )
 
 
 def shown(found: Any, options: argparse.Namespace) -> Sheet:

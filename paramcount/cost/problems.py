@@ -50,7 +50,7 @@ HEADINGS = (
     Heading("figure", "figure", if_any=True),
     Heading("counted", "counted", grouped, right=True, if_any=True),
     Heading("limit", "limit", grouped, right=True, if_any=True),
-    Heading("message", "message", lambda message: message.partition("\n")[0], cut=True),
+    Heading("message", "message", lambda message: message.partition("\n")[0], wrap=30),
 )
 
 

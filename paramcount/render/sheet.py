@@ -5,6 +5,7 @@ A result makes a Sheet, a format writes one, and neither knows the other; `rende
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -33,8 +34,8 @@ class Heading(NamedTuple):
     are shortened further. A column with `if_any` is left out if it is empty, `colour` gives the code that the terminal
     has for a value, and `meaning` is explained below the table. `reader` is PEOPLE or PROGRAMS for a column that only
     those have: tables are for people, CSV and records for programs. An `indented` column shows the tree of the rows; an
-    `aside` says more about a row, and may stand beside its name. Texts of a column with `wrap` are not shortened, but
-    broken into lines of at least that many characters.
+    `aside` says more about a row, and may stand beside its name. Texts of a column with `wrap` are sentences, which are
+    not shortened, but broken into lines of at least that many characters.
     """
 
     name: str
@@ -147,6 +148,16 @@ class Sheet(NamedTuple):
             {heading.name: heading.plain(value) for heading, value in zip(sheet.headings, row, strict=True)}
             for row in sheet.rows
         ]
+
+
+def sentence(text: str, plain: Callable[[str], str], code: Callable[[str], str]) -> str:
+    """A sentence in a format, of which `code` writes what stands in backticks, and `plain` all else.
+
+    >>> sentence("`bias` is false", str.upper, "<{}>".format)
+    '<bias> IS FALSE'
+    """
+    parts = re.split(r"(?<!`)`(?! )([^`]+)(?<! )`(?!`)", text)
+    return "".join(code(part) if index % 2 else plain(part) for index, part in enumerate(parts))
 
 
 def explained(below: Sequence[str], headings: Iterable[Heading]) -> list[str]:

@@ -172,7 +172,7 @@ def test_the_usual_name_of_a_model(name, meant, capsys):
 @pytest.mark.parametrize("name", ["vitamin", "optimum", "gpt3", "yolov5", "deepseek-r1"])
 def test_what_is_like_no_model(name, capsys):
     assert main([name]) == 2
-    error = f"error: there is no spec `{name}`\nhint: `paramcount zoo` shows the shipped specs\n"
+    error = f"error: there is no spec `{name}`\nhint: `paramcount list` shows the shipped specs\n"
     assert capsys.readouterr().err == error
 
 
@@ -256,7 +256,7 @@ def test_no_guess_stands_twice():
 
 def test_an_unknown_command(capsys):
     assert main(["quantize", "a", "b"]) == 2
-    hint = f"hint: the commands are {', '.join(COMMANDS)}; `paramcount zoo` shows the shipped specs"
+    hint = f"hint: the commands are {', '.join(COMMANDS)}; `paramcount list` shows the shipped specs"
     assert capsys.readouterr().err == f"error: there is no command or spec `quantize`\n{hint}\n"
 
 

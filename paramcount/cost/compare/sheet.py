@@ -24,6 +24,7 @@ FILES = (".json", ".yaml", ".yml")
 DESCRIBING = ("layer", "kind", "setting", "output", "repeat", "note")  # the columns that are not figures
 USUAL = ("params", "macs")
 OF_SEVERAL = ("params", "macs", "activations", "param_bytes")
+DROPPED = {"param_bytes": 1, "activations": 2}  # of several networks, on a narrow terminal
 STATED = ("params", "active_params", "trainable", "weights", "macs", *Phases._fields, "train_macs", "flops")
 STATED += ("train_flops", "activations", "param_bytes", "kv_cache_bytes", "optimizer_elementwise", "loss_elementwise")
 # totals that are stated even if they are 0
@@ -119,14 +120,16 @@ def tally(numbers: dict[str, int]) -> str:
 def totals(comparison: Comparison) -> Sheet:
     """The totals of two networks, and the variables that differ."""
     names = short(comparison.names)
+    found = stated(comparison)
+    digits = max([len(grouped(each)) for _, values in found for each in values if each is not None], default=0)
     headings = [
         Heading("figure", "", cut=True),
-        Heading("a", names[0], grouped, right=True),
-        Heading("b", names[1], grouped, right=True),
+        Heading("a", names[0], grouped, right=True, wide=digits),  # only a name is longer, and may be shortened
+        Heading("b", names[1], grouped, right=True, wide=digits),
         Heading("difference", "change", difference, right=True, drop=1),
         Heading("change", "", changing, right=True),
     ]
-    rows = [[LABELS[name], a, b, Change(a, b), Change(a, b)] for name, (a, b) in stated(comparison)]
+    rows = [[LABELS[name], a, b, Change(a, b), Change(a, b)] for name, (a, b) in found]
     differing = [f"{name} {' → '.join(map(value_of, values))}" for name, values in variables(comparison).items()]
     below = [f"variables: {', '.join(differing)}"] if differing else []
     return Sheet("", headings, rows, (), below, comparison.to_dict)
@@ -199,10 +202,11 @@ def cells(pair: Pair, name: str) -> list[Any]:
 def listed(comparison: Comparison, columns: Sequence[str] | None) -> Sheet:
     """Several networks, a row each, with their changes from the first."""
     names = chosen(comparison, columns, ()) or usual(comparison, OF_SEVERAL)
-    headings = [Heading("name", "", wide=18, cut=True)]
+    headings = [Heading("name", "", wide=40, cut=True)]
     for name in names:
-        own = heading(name)._replace(drop=0)
-        headings += [own, Heading(f"{name}_change", "", changing, right=True, colour=colour_of_change, reader=PEOPLE)]
+        own = heading(name)._replace(drop=DROPPED.get(name, 0) if columns is None else 0)
+        change = Heading(f"{name}_change", "", changing, own.right, own.drop, colour=colour_of_change, reader=PEOPLE)
+        headings += [own, change]
     rows = []
     for number, name in enumerate(short(comparison.names)):
         figures = [(comparison.totals[each][0], comparison.totals[each][number]) for each in names]
