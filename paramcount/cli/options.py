@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from paramcount.errors import ArgumentError, printable, quote, series
@@ -17,6 +17,9 @@ from paramcount.render.writing import FORMATS, format_of, rendered, write
 if TYPE_CHECKING:
     from paramcount.language.language import SpecSyntax
     from paramcount.render.sheet import Sheet
+
+
+LIMITS = "the most parameters, as 3.5M; likewise --max-macs 300M, --max-bytes 14MiB, --min-params, and so on"
 
 
 class Parser(argparse.ArgumentParser):
@@ -64,11 +67,10 @@ class Parser(argparse.ArgumentParser):
         add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of a KV cache of this many tokens")
         add("--attention", choices=ATTENTION, default="dense", help="exact counts only pairs that are not masked")
 
-    def limits(self, figures: Sequence[str]) -> None:
+    def limits(self, figures: Iterable[str], example: str = "params", help: str = LIMITS) -> None:
         """Let figures be limited by `--max-FIGURE` and `--min-FIGURE`, of which the help shows one."""
-        self.limited = figures
-        help = "the most parameters, as 3.5M; likewise --max-macs 300M, --max-bytes 14MiB, --min-params, and so on"
-        self.add_argument("--max-params", metavar="N", help=f"{help}; if a limit is not kept, the exit code is 1")
+        self.limited = list(figures)
+        self.add_argument(f"--max-{example}", metavar="N", help=f"{help}; if a limit is not kept, the exit code is 1")
 
     @property
     def help_hint(self) -> str:

@@ -16,6 +16,7 @@ from paramcount.errors import ArgumentError, printable
 from paramcount.numbers.units import grouped, number_of
 from paramcount.render.terminal import complain, progress
 from paramcount.render.writing import format_of
+from paramcount.sweeps.plot import PLOTS
 
 if TYPE_CHECKING:
     from paramcount.sweeps.result import Sweep
@@ -34,7 +35,6 @@ examples:
   paramcount sweep resnet "depths[*]=2:12" --random 10000 --output resnets.csv
 """
 ROWS = 10
-PLOTS = (".svg", ".png", ".pdf")
 TO_END = [each for each in (signal.SIGTERM, getattr(signal, "SIGHUP", None)) if each]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any
 
 from paramcount.cost.count import count
@@ -18,6 +19,7 @@ from paramcount.numbers.column import Column, Mask
 from paramcount.numbers.units import number_of
 from paramcount.render.sheet import Sheet
 from paramcount.render.shown import Shown
+from paramcount.render.writing import format_of
 from paramcount.sweeps.space import Space
 
 BRIEF = 10  # rows that a notebook shows
@@ -77,6 +79,28 @@ class Sweep(Shown):
     def to_dict(self) -> dict[str, Any]:
         """All valid rows as plain values, ready for JSON, and why others are not valid."""
         return self.sheet(list(self.columns)).data()
+
+    def save(self, path: str | PathLike[str], *, exact: bool = False, **settings: Any) -> None:
+        """Write the valid rows to a file in the format of its ending: .txt, .json, .csv, .md, .tex, or .html.
+
+        A .parquet file has all rows, with the reasons of those that are not valid, and a .svg, .png, or .pdf file is
+        `plot`. Raises ArgumentError for another ending, and where the file cannot be written.
+        """
+        from paramcount.sweeps.plot import PLOTS
+
+        name = file_path("path", path)
+        if format_of(name, ".parquet", *PLOTS):
+            super().save(name, exact=exact, **settings)
+        elif exact or settings:
+            hint = "choose rows with `where` and `take`, or write another format"
+            raise ArgumentError(f"{quote(name)} has all rows and columns, and takes no settings", hint=hint)
+        elif name.lower().endswith(PLOTS):
+            self.plot(name)
+        else:
+            from paramcount.sweeps.file import RowFile
+
+            with RowFile(name, list(self.columns)) as file:
+                file.append(self)
 
     def take(self, rows: Any) -> Sweep:
         """Some rows: a mask, or indices in any order; raises ArgumentError for those that do not exist."""

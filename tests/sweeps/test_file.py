@@ -13,6 +13,7 @@ import pytest
 
 import paramcount as pc
 from paramcount.cli.main import main
+from paramcount.errors import ArgumentError
 from paramcount.language.load import fresh_syntax
 from paramcount.render.replacement import Replacement
 from paramcount.sweeps.file import RowFile
@@ -69,6 +70,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, kind):
     source = """
 import resource, sys
 from paramcount.cli.main import main
+from paramcount.errors import ArgumentError
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 sys.exit(main())
 """
@@ -154,3 +156,22 @@ def test_what_cannot_be_computed_is_unknown(tmp_path):
     from pyarrow.parquet import read_table
 
     assert read_table(tmp_path / "rows.parquet").column("m").to_pylist() == [None, 1]
+
+
+def test_a_sweep_saves_itself_by_the_ending(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pytest.importorskip("matplotlib")
+    found = pc.sweep("vit", heads=[5, 12], depth=[1, 2])
+    for ending in ("csv", "parquet", "svg"):
+        found.save(tmp_path / f"rows.{ending}")
+    table = parquet.read_table(tmp_path / "rows.parquet").to_pylist()
+    assert [(row["heads"], row["depth"]) for row in table] == [(5, 1), (5, 2), (12, 1), (12, 2)]
+    assert [row["params"] for row in table] == [None, None, *found.columns["params"][2:].tolist()]
+    assert "heads" in table[0]["error"] and table[2]["error"] is None
+    rows = list(csv.DictReader((tmp_path / "rows.csv").read_text().splitlines()))
+    assert [int(row["params"]) for row in rows] == found.columns["params"][2:].tolist()
+    assert (tmp_path / "rows.svg").read_text().startswith("<?xml")
+    with pytest.raises(ArgumentError, match="takes no settings"):
+        found.save(tmp_path / "rows.parquet", top=1)
+    with pytest.raises(ArgumentError, match=r"\.parquet \.svg"):
+        found.save(tmp_path / "rows.docx")
