@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
-from typing import Any
 
 from paramcount.errors import visible
-from paramcount.render.sheet import CODE, Heading, Sheet, sentence
+from paramcount.render.sheet import CODE, Sheet, meanings, sentence
 
 WIDEST = 24  # characters of a column of texts, which are wrapped then
 NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
@@ -69,8 +68,7 @@ def blocks(sheet: Sheet) -> Iterator[str]:
             yield "</details>"
     if sheet.totals:
         yield f"<p>{escaped(sheet.statement())}</p>"
-    meanings = [f"{each.title} = {each.meaning}" for each in sheet.headings if each.meaning]
-    yield from paragraphs([*sheet.below, "; ".join(meanings)])
+    yield from paragraphs([*sheet.below, "; ".join(meanings(sheet.headings))])
 
 
 def tree(sheet: Sheet, title: str) -> Iterator[str]:
@@ -94,8 +92,8 @@ def tree(sheet: Sheet, title: str) -> Iterator[str]:
         return grid(texts, " ".join(filter(None, texts[:start])), " ".join(filter(None, [texts[i] for i in asides])))
 
     titles = [each.title for each in headings]
-    rows = [written(headings, row) for row in sheet.rows]
-    footer = [] if sheet.footer is None else [written(headings, sheet.footer)]
+    rows = [sheet.texts(row) for row in sheet.rows]
+    footer = [] if sheet.footer is None else [sheet.texts(sheet.footer)]
     widths = []  # in digits, with some room for wider characters
     for index in columns:
         longest = max(len(texts[index]) for texts in (titles, *rows, *footer))
@@ -141,16 +139,11 @@ def table(sheet: Sheet, title: str) -> Iterator[str]:
         yield f"<caption>{escaped(title)}</caption>"
     yield f"<thead>{line([each.title for each in sheet.headings], 'th')}</thead>"
     yield "<tbody>"
-    yield from (line(written(sheet.headings, row)) for row in sheet.rows)
+    yield from (line(sheet.texts(row)) for row in sheet.rows)
     yield "</tbody>"
     if sheet.footer is not None:
-        yield f"<tfoot>{line(written(sheet.headings, sheet.footer), 'th')}</tfoot>"
+        yield f"<tfoot>{line(sheet.texts(sheet.footer), 'th')}</tfoot>"
     yield "</table>"
-
-
-def written(headings: Sequence[Heading], values: Sequence[Any]) -> list[str]:
-    """The texts of a row."""
-    return [heading.text(value) for heading, value in zip(headings, values, strict=True)]
 
 
 def paragraphs(lines: Sequence[str]) -> Iterator[str]:

@@ -3,7 +3,7 @@ r"""A sheet as a LaTeX table, which needs `\usepackage{booktabs}` alone; all els
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from paramcount.errors import visible
@@ -59,13 +59,9 @@ def table(sheet: Sheet) -> str:
         return ""
     from tabulate import tabulate
 
-    def texts(row: Sequence[Any], level: int = 0) -> list[str]:
-        cells = zip(sheet.headings, row, strict=True)
-        return begun(INDENT * level * heading.indented + cell(heading, value) for heading, value in cells)
-
-    rows = [texts(row, level) for level, row in zip(sheet.levels or [0] * len(sheet.rows), sheet.rows, strict=True)]
+    rows = [begun(sheet.texts(row, cell, INDENT * level)) for row, level in sheet.leveled()]
     if sheet.footer is not None:
-        rows.append([rf"\textbf{{{text}}}" if text else "" for text in texts(sheet.footer)])
+        rows.append([rf"\textbf{{{text}}}" if text else "" for text in begun(sheet.texts(sheet.footer, cell))])
     titles = begun(escaped(each.title) for each in sheet.headings)
     sides = ["right" if each.right else "left" for each in sheet.headings]
     text = tabulate(rows, headers=titles, tablefmt="latex_raw", colalign=sides if rows else None, disable_numparse=True)

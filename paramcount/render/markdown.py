@@ -38,13 +38,9 @@ def table(sheet: Sheet) -> str:
         return ""
     from tabulate import tabulate
 
-    def texts(row: Sequence[Any], level: int = 0) -> list[str]:
-        cells = zip(sheet.headings, row, strict=True)
-        return [INDENT * level * heading.indented + cell(heading, value) for heading, value in cells]
-
-    rows = [texts(row, level) for level, row in zip(sheet.levels or [0] * len(sheet.rows), sheet.rows, strict=True)]
+    rows = [sheet.texts(row, cell, INDENT * level) for row, level in sheet.leveled()]
     if sheet.footer is not None:
-        rows.append([bold(text) for text in texts(sheet.footer)])
+        rows.append([bold(text) for text in sheet.texts(sheet.footer, cell)])
     titles = [escaped(each.title) for each in sheet.headings]
     sides = ["right" if each.right else "left" for each in sheet.headings]
     return tabulate(rows, headers=titles, tablefmt="pipe", colalign=sides if rows else None, disable_numparse=True)

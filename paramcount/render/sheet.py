@@ -6,7 +6,7 @@ A result makes a Sheet, a format writes one, and neither knows the other; `rende
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from paramcount.numbers import units
@@ -130,6 +130,17 @@ class Sheet(NamedTuple):
         """The same sheet with all digits of counts and bytes in the rows."""
         headings = [each._replace(write=grouped) if each.write in (decimal, binary) else each for each in self.headings]
         return self._replace(headings=headings, above=self.above and self.above.with_all_digits())
+
+    def leveled(self) -> Iterator[tuple[Sequence[Any], int]]:
+        """The rows with their depths in the tree, which are 0 if they are none."""
+        return zip(self.rows, self.levels or [0] * len(self.rows), strict=True)
+
+    def texts(
+        self, row: Sequence[Any], cell: Callable[[Heading, Any], str] = Heading.text, indent: str = ""
+    ) -> list[str]:
+        """The texts of a row as a format writes a cell, with an indent where the row's name stands."""
+        cells = zip(self.headings, row, strict=True)
+        return [indent * heading.indented + cell(heading, value) for heading, value in cells]
 
     def statement(self) -> str:
         """The totals in one line; a label that is indented says what a part of the one before it is."""
