@@ -63,6 +63,9 @@ class Problems(Shown):
     networks: int
     passed_over: int = 0  # files that are not specs
 
+    def __repr__(self) -> str:
+        return f"<Problems: {self.verdict}>"
+
     @property
     def exit_code(self) -> int:
         """0 if there is none, 2 if a spec cannot be counted, or else 1."""

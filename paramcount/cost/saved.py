@@ -25,13 +25,13 @@ BEYOND = ("loss_elementwise", "kv_cache_bytes")  # totals that are not figures o
 SAVE_ONE = "save a count with `paramcount SPEC --format json > FILE`"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Saved(Counted):
     """A count or a trace that was saved as JSON; what an older version did not save is unknown."""
 
     subject: Subject
     totals: Figures
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[Row, ...]
     convention: str = ""  # type: ignore[assignment]
     training: TrainingFigures | Phases | None = None  # type: ignore[assignment]
     beyond: Mapping[str, int | None] = field(default_factory=dict)

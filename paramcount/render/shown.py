@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from paramcount.errors import ArgumentError, quote
+from paramcount.numbers.arithmetic import native
 from paramcount.render.sheet import Sheet
 
 
@@ -23,8 +25,11 @@ class Shown:
         raise NotImplementedError
 
     def to_records(self, **settings: Any) -> list[dict[str, Any]]:
-        """The rows as dicts of raw values: `pandas.DataFrame(report.to_records())` has columns of whole numbers."""
-        return self.sheet(**settings).records()
+        """The rows as dicts of raw values: `pandas.DataFrame(report.to_records())` has columns of whole numbers.
+
+        Raises ArgumentError for settings that the result's `sheet` does not have.
+        """
+        return self.sheet_with(settings).records()
 
     def render(self, format: str = "table", *, exact: bool = False, **settings: Any) -> str:
         """The result as text: a "table", "json", "csv", "markdown", "latex", or "html"; raises ArgumentError.
@@ -47,8 +52,29 @@ class Shown:
 
     def with_warnings(self, exact: bool = False, **settings: Any) -> Sheet:
         """The sheet with the warnings below."""
-        sheet = self.sheet(**settings).warning(self.warnings)
+        sheet = self.sheet_with(settings).warning(self.warnings)
+        exact = native(exact)
+        if not isinstance(exact, bool):
+            raise ArgumentError(f"exact must be true or false, not {quote(exact)}", argument="exact")
         return sheet.with_all_digits() if exact else sheet
+
+    @property
+    def settings(self) -> Sequence[str]:
+        """The names of what `sheet` takes."""
+        from inspect import signature
+
+        return tuple(signature(self.sheet).parameters)
+
+    def sheet_with(self, settings: Mapping[str, Any]) -> Sheet:
+        """The sheet with settings by their names; raises ArgumentError for others."""
+        for name in settings:
+            if name not in self.settings:
+                from paramcount.errors.suggest import one_of
+
+                hint = one_of(name, self.settings) if self.settings else "its rows cannot be chosen"
+                message = f"{quote(type(self).__name__)} has no setting {quote(name)}"
+                raise ArgumentError(message, hint=hint, argument=name)
+        return self.sheet(**settings)
 
     def brief(self) -> Sheet:
         """What `str()` shows."""

@@ -11,7 +11,7 @@ from paramcount.cost.count import count
 from paramcount.cost.figures import Figures
 from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, Undecided, quote
 from paramcount.language.expression.parse import Expression, parse
-from paramcount.layers.arguments import argument, file_path, texts, whole_argument
+from paramcount.layers.arguments import argument, column_names, file_path, whole_argument
 from paramcount.layers.fields import Text
 from paramcount.numbers.amounts import amount, is_bytes
 from paramcount.numbers.column import Column, Mask
@@ -57,13 +57,12 @@ class Sweep(Shown):
         from paramcount.sweeps.table import USUAL, Tried, sheet
 
         chosen = columns is not None
-        if chosen:
-            columns = texts("columns", columns, "names of columns", hint='columns=["params", "macs"]')
-        else:
-            columns = [*self.variables, *(name for name in USUAL if name in self.columns)]
+        columns = column_names(columns) or [*self.variables, *(name for name in USUAL if name in self.columns)]
         for name in columns:
             if name not in self.columns:
-                raise no_column(name, list(self.columns))
+                from paramcount.errors.suggest import unknown
+
+                raise unknown("column", name, self.columns)
         rows = self.valid.nonzero()[0]
         reasons = {each: int((self.reason == code).sum()) for code, each in enumerate(self.reasons)}
         tried = Tried(len(self), len(rows), {reason: number for reason, number in reasons.items() if number})

@@ -296,7 +296,7 @@ RESULTS = [
     "pc.count(network, train=True)",
     "pc.memory_of(network)",
     "pc.sweep('mobilenet_v2', width=[0.5, 1])",
-    "pc.solve('mobilenet_v2', 'width', {'params': 1e6})",
+    "pc.solve('mobilenet_v2', 'width', {'params': 2e6})",
     "pc.zoo('mlp')",
     "pc.compare('resnet:18', 'resnet:50')",
     "pc.verify(network)",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from paramcount.cost.compare.rows import EQUAL, Pair, opened, pairs_of
 from paramcount.cost.count import count
 from paramcount.cost.counted import Counted, plain
-from paramcount.errors import ArgumentError, quote
+from paramcount.errors import ArgumentError, printable, quote
 from paramcount.graph.network import as_written
-from paramcount.layers.arguments import argument, texts, whole_argument
+from paramcount.layers.arguments import argument, column_names, whole_argument
 from paramcount.layers.fields import Flag
 from paramcount.numbers.arithmetic import Size
 from paramcount.render.sheet import SCHEMA, Sheet
@@ -88,7 +88,7 @@ class Comparison(Shown):
     """
 
     names: tuple[str, ...]
-    sides: tuple[Counted, ...] = field(repr=False)
+    sides: tuple[Counted, ...]
 
     def __post_init__(self) -> None:
         if not all(each.single for each in self.sides):
@@ -96,6 +96,9 @@ class Comparison(Shown):
         first, *others = self.sides
         for name, other in zip(self.names[1:], others, strict=True):
             check_alike(self.names[0], first.convention, name, other.convention)
+
+    def __repr__(self) -> str:
+        return f"<Comparison {' → '.join(map(printable, self.names))}>"
 
     @property
     def title(self) -> str:
@@ -156,8 +159,7 @@ class Comparison(Shown):
         from paramcount.cost.compare.sheet import beside, listed
 
         changed = argument("changed", changed, Flag())
-        if columns is not None:
-            columns = texts("columns", columns, "names of columns", hint='columns=["layer", "macs"]')
+        columns = column_names(columns)
         if len(self.sides) == 2:
             levels = max(side.levels for side in self.sides)
             return beside(self, levels if depth is None else whole_argument("depth", depth), columns, changed)
