@@ -21,7 +21,10 @@ class Replacement:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.target = "" if direct(path) else os.path.realpath(path)
+        try:
+            self.target = "" if direct(path) else os.path.realpath(path)
+        except ValueError:  # for a zero byte, or half of a surrogate pair
+            raise ArgumentError(f"{quote(path)} cannot be written: it is not a path") from None
         if os.path.isdir(path):
             raise ArgumentError(f"{quote(path)} cannot be written: it is a folder")
         with reported(path):

@@ -21,6 +21,7 @@ from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.render.shown import Shown
 
 ALL_LEVELS = 10**9
+TRACED = "as traced"  # what the convention of a trace begins with
 NOT_COUNTED = "NOT counted"  # what a convention says of a trace alone
 
 
@@ -69,12 +70,11 @@ def side(given: Any, settings: dict[str, Any]) -> tuple[str, Counted]:
     if isinstance(given, Counted):
         return given.title, given
     if isinstance(given, (str, os.PathLike)):
-        from paramcount.cost.saved import ENDING, saved_in
-        from paramcount.language.load import load
+        from paramcount.cost.saved import named
 
         name = os.fsdecode(given)
-        found = saved_in(name) if name.lower().endswith(ENDING) else None
-        return name, found or count(load(name), **settings)
+        found = named(name)
+        return name, found if isinstance(found, Counted) else count(found, **settings)
     found = count(given, **settings)
     return found.title, found
 
@@ -217,7 +217,10 @@ def check_alike(name: str, convention: str, other_name: str, other_convention: s
             first, second = ([part.partition(": ")[0] for part in each] for each in (first, second))
         names = f"{quote(name)} and {quote(other_name)}"
         message = f'{names} were counted differently: "{"; ".join(first)}" and "{"; ".join(second)}"'
-        raise ArgumentError(message, hint="count both with the same batch, dtype, training and attention")
+        hint = "count both with the same batch, dtype, training and attention"
+        if TRACED in first or TRACED in second:
+            hint = "compare two traces, or two specs; `verify` compares a spec with its trace"
+        raise ArgumentError(message, hint=hint)
 
 
 def trains(parts: Sequence[str]) -> bool:
