@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -67,14 +67,18 @@ class Shown:
 
     def sheet_with(self, settings: Mapping[str, Any]) -> Sheet:
         """The sheet with settings by their names; raises ArgumentError for others."""
-        for name in settings:
+        self.check_settings(settings)
+        return self.sheet(**settings)
+
+    def check_settings(self, names: Iterable[str]) -> None:
+        """Raises ArgumentError for names that are not of settings."""
+        for name in names:
             if name not in self.settings:
                 from paramcount.errors.suggest import one_of
 
                 hint = one_of(name, self.settings) if self.settings else "its rows cannot be chosen"
                 message = f"{quote(type(self).__name__)} has no setting {quote(name)}"
                 raise ArgumentError(message, hint=hint, argument=name)
-        return self.sheet(**settings)
 
     def brief(self) -> Sheet:
         """What `str()` shows."""
