@@ -27,14 +27,26 @@ class Shown:
     def to_records(self, **settings: Any) -> list[dict[str, Any]]:
         """The rows as dicts of raw values: `pandas.DataFrame(report.to_records())` has columns of whole numbers.
 
-        Raises ArgumentError for settings that the result's `sheet` does not have.
+        Settings are those of the result's `sheet`, such as `depth` of a report. Raises ArgumentError for others.
+
+        >>> from paramcount.cost.count import count
+        >>> from paramcount.layers.dense import Dense
+        >>> count(Dense(10), 784).to_records(columns=["layer", "params"])
+        [{'layer': 'dense0', 'params': 7850}]
         """
         return self.sheet_with(settings).records()
 
     def render(self, format: str = "table", *, exact: bool = False, **settings: Any) -> str:
-        """The result as text: a "table", "json", "csv", "markdown", "latex", or "html"; raises ArgumentError.
+        """The result as text: a "table", "json", "csv", "markdown", "latex", or "html".
 
-        If `exact`, counts have all their digits.
+        If `exact`, counts have all their digits; other settings are those of the result's `sheet`. Raises ArgumentError
+        for another format or setting.
+
+        >>> from paramcount.cost.count import count
+        >>> from paramcount.layers.dense import Dense
+        >>> print(count(Dense(10), 784).render("csv", columns=["layer", "params"]))
+        layer,params
+        dense0,7850
         """
         from paramcount.render.writing import rendered
 
@@ -43,8 +55,8 @@ class Shown:
     def save(self, path: str | PathLike[str], *, exact: bool = False, **settings: Any) -> None:
         """Write the result to a file, in the format of its ending: .txt, .json, .csv, .md, .tex, or .html.
 
-        What was there stays until all of it is written. Raises ArgumentError for another ending, and where the file
-        cannot be written.
+        Settings are those of `render`. What was there stays until all of it is written. Raises ArgumentError for
+        another ending or setting, and where the file cannot be written.
         """
         from paramcount.render.writing import write
 
