@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from paramcount.cli.count import budgeted, ended
 from paramcount.cli.options import REPEATABLE, TREE, WRITING, Parser, check_format, show, shown
+from paramcount.cost.figures import Figures, Phases
 from paramcount.errors import needs
 from paramcount.graph.network import Subject
 
@@ -25,8 +27,9 @@ def run(arguments: list[str]) -> int:
         from paramcount.backend.trace.described import traced
     report = traced(options.function, options.args, options.trips, not options.no_strict)
     report = replace(report, subject=Subject(f"{options.function}({', '.join(options.args)})"))
-    show(shown(report, options), options)
-    return 0
+    within, excess = budgeted(report, options)
+    show(shown(report, options).saying(within), options)
+    return ended(excess)
 
 
 def parser() -> Parser:
@@ -42,6 +45,7 @@ def parser() -> Parser:
     add("--args", metavar="TYPE[SIZES]", nargs="*", default=[], help="its arguments: float32[8,224,224,3], 10, true")
     trips = "iterations of `while` loops, of all or in a scope, or `unknown`; repeatable"
     parser.add_argument("--trips", metavar="[SCOPE=]N", help=trips, **REPEATABLE)
+    parser.limits([*Figures._fields, *Phases._fields])
     add("--no-strict", action="store_true", help="list operations without a rule as uncounted")
     parser.shared("--depth", help="open N levels of scopes, or `all` (default: the first with several rows)")
     parser.shared(*TREE[1:], *WRITING)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from paramcount.cost.count import LONGEST, count
 from paramcount.cost.counted import Counted
-from paramcount.cost.figures import FIGURES, Row
+from paramcount.cost.figures import FIGURES, Phases, Row
 from paramcount.errors import ArgumentError, CheckError, printable, quote
 from paramcount.language.expect import BOUNDS, Limit, refuse_crossed
 from paramcount.layers.fields import Number
@@ -17,6 +17,7 @@ from paramcount.numbers.arithmetic import native
 from paramcount.numbers.units import grouped, rounded
 
 BIGGEST = 5  # outermost rows that are named where a figure is not equal
+WORK = ("macs", "flops", "elementwise", *Phases._fields)  # which a trace may not have counted
 LARGEST = 3  # leaves that are named where a figure is over its budget
 
 
@@ -48,10 +49,18 @@ class Violation(NamedTuple):
 
 
 def violations(counted: Counted, limits: Iterable[Limit]) -> list[Violation]:
-    """The limits that do not hold; raises ArgumentError for a figure that is unknown."""
+    """The limits that do not hold; raises ArgumentError for a figure that is unknown.
+
+    Work that a trace could not count may be over any budget, so only what was counted can be, and reach a minimum.
+    """
     found = []
     for limit in limits:
         figure = getattr(counted, limit.figure)
+        if uncounted := counted.uncounted if limit.figure in WORK else ():
+            certain = limit.holds(figure) if limit.bound == "at_least" else figure > limit.amount
+            if not certain:
+                message = f"{quote(limit.figure)} is not known here: work was not counted"
+                raise ArgumentError(message, hint="; ".join(uncounted), argument=limit.figure)
         if not limit.holds(figure):
             found.append(Violation(limit, figure, largest(counted, limit)))
     return found

@@ -32,6 +32,7 @@ class Counted(Figured, Shown):
     subject: Subject
     totals: Figures
     rows: Sequence[Row]
+    uncounted: Sequence[str] = ()  # what is in no figure, since it could not be counted
 
     @property
     def training(self) -> TrainingFigures | Phases | None:

@@ -77,6 +77,16 @@ def test_an_installed_function_and_columns(run):
     assert out.splitlines()[2:4] == ["layer    FLOPs", "matmul  7.20 k"]
 
 
+def test_budgets(run):
+    arguments = ("jax.numpy:matmul", "--args", "float32[25,16]", "float32[16,9]")
+    out, _, code = run(*arguments, "--max-macs", "3600", "--min-forward-macs", "1k")
+    assert code == 0 and out.endswith("budget: kept (macs at most 3600, forward_macs at least 1k)\n")
+    out, err, code = run(*arguments, "--max-macs", "3k", "--format", "csv")
+    assert code == 1 and "3600" in out and "macs 3,600 is over the budget of 3k by 600 (+20.0%)" in err
+    out, err, code = run(*arguments, "--max-params", "3k")
+    assert code == 2 and out == "" and err.startswith("error: `params` is not known here")
+
+
 def test_methods_numbers_and_loops(run):
     assert "MACs                      640" in run("my_model:solver.repeat", "--args", "f32[4,4]", "10")[0]
     assert "MACs                      704" in run("my_model:solver.repeat", "--args", "f32[4,4]", "10", "true")[0]
@@ -108,7 +118,7 @@ def test_uncounted_operations(run):
         (["my_model:forward", "--args", "flaot32[3,4]"], "unknown dtype `flaot32`\nhint: did you mean `float32`?"),
         (["my_model:forward", "--args", "f32[3,4]"], "tracing `my_model:forward` failed: TypeError:"),
         (["my_model:wrong", "--args", "f32[3,4]"], "tracing `my_model:wrong` failed: TypeError: dot_general"),
-        (["my_model:wrong", "--arg", "f32[3,4]"], "unknown option `--arg`\nhint: did you mean `--args`?"),
+        (["my_model:wrong", "--arg", "f32[3,4]"], "unknown option `--arg`\nhint: write `--args 'f32[3,4]'`"),
         (["my_model:foreign", "--args", "f32[4,4]", "--no-strict", "--sort", "mac"], "unknown column `mac`"),
     ],
 )

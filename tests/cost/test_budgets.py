@@ -7,6 +7,8 @@ import pytest
 
 import paramcount as pc
 from paramcount.cost.budgets import amount_of, limits_of
+from paramcount.cost.figures import Figures, Phases, Row
+from paramcount.graph.network import Subject
 
 LAYERS = [pc.Dense(16), pc.Dense(2), pc.Relu()]
 NETWORK = pc.Network(LAYERS, input=8, name="Net")
@@ -115,3 +117,19 @@ def test_an_unknown_figure_is_an_error_and_not_within_any_limit():
     with pytest.raises(pc.ArgumentError, match="`params` is not known here") as refused:
         pc.check(unknown, params={"at_most": "1P"})
     assert refused.value.exit_code == 2
+
+
+def test_work_that_was_not_counted_is_within_no_budget(tmp_path):
+    totals = Figures(*[None] * 8, 100, 200, 30, None, None)
+    row = Row("dot", "dot_general", 1, totals, leaf=True, training=Phases(100))
+    trace = pc.Trace(Subject("step"), totals, (row,), Phases(100), ("sort in step",))
+    assert pc.check(trace, macs={"at_least": 100}) is trace
+    trace.save(tmp_path / "step.json")
+    for each in (trace, tmp_path / "step.json"):
+        for limit in ({"at_most": 100}, {"at_least": 101}, 100):
+            with pytest.raises(pc.ArgumentError, match=r"`macs` is not known here: .*\nhint: sort in step"):
+                pc.check(each, macs=limit)
+        for limit in ({"at_most": 99}, 99):
+            with pytest.raises(pc.CheckError, match="step: macs"):
+                pc.check(each, macs=limit)
+    assert pc.check(replace(trace, uncounted=()), macs=100, flops={"at_most": 200}).macs == 100
