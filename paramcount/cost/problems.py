@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from paramcount.cost.budgets import Violation, violations
 from paramcount.cost.count import count
 from paramcount.cost.expect import as_expected, expectation
+from paramcount.cost.saved import saved_in
 from paramcount.errors import ManyErrors, ParamcountError, Position, printable, quote
 from paramcount.language.expect import Limit
 from paramcount.language.language import SpecSyntax
@@ -63,6 +64,9 @@ class Problems(Shown):
     networks: int
     passed_over: int = 0  # files that are not specs
 
+    def __repr__(self) -> str:
+        return f"<Problems: {self.verdict}>"
+
     @property
     def exit_code(self) -> int:
         """0 if there is none, 2 if a spec cannot be counted, or else 1."""
@@ -111,6 +115,12 @@ def problems_of(
             yield [problem if each in (None, variant) else in_variant(problem, each) for problem in new], ()
         else:
             yield [broken(name, syntax.file.path, report.title, violation) for violation in found], network.warnings
+
+
+def problems_of_saved(spec: str, file: str, limits: Sequence[Limit]) -> list[Problem]:
+    """The limits that do not hold for a count, or a trace, that was saved as JSON."""
+    counted = saved_in(file)
+    return [] if counted is None else [broken(spec, file, counted.title, each) for each in violations(counted, limits)]
 
 
 def errors_of(spec: str, file: str, error: ParamcountError) -> list[Problem]:

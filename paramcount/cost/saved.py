@@ -13,7 +13,7 @@ from paramcount.cost.figures import FIGURES, Figures, Phases, Row, TrainingFigur
 from paramcount.cost.report import IN_TRAINING, STATED, USUAL
 from paramcount.cost.traced import opening
 from paramcount.errors import ArgumentError, quote
-from paramcount.graph.network import Subject
+from paramcount.graph.network import Network, Subject
 from paramcount.layers.layer import Shape
 from paramcount.render.sheet import SCHEMA
 
@@ -25,13 +25,13 @@ BEYOND = ("loss_elementwise", "kv_cache_bytes")  # totals that are not figures o
 SAVE_ONE = "save a count with `paramcount SPEC -o FILE.json`"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Saved(Counted):
     """A count or a trace that was saved as JSON; what an older version did not save is unknown."""
 
     subject: Subject
     totals: Figures
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[Row, ...]
     convention: str = ""  # type: ignore[assignment]
     training: TrainingFigures | Phases | None = None  # type: ignore[assignment]
     beyond: Mapping[str, int | None] = field(default_factory=dict)
@@ -75,6 +75,17 @@ class Saved(Counted):
 
     def reason(self, name: str) -> str:
         return "it was not saved"
+
+
+def named(path: str) -> Saved | Network:
+    """What a name stands for: the count that was saved in a JSON file, or the network of a spec.
+
+    >>> named("mlp")
+    <Loaded MLP 784-512-512-10>
+    """
+    from paramcount.language.load import load
+
+    return (saved_in(path) if path.lower().endswith(ENDING) else None) or load(path)
 
 
 def saved_in(path: str) -> Saved | None:

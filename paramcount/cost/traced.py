@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from paramcount.cost.counted import Counted
@@ -15,7 +15,7 @@ from paramcount.numbers.units import number_of
 REST = "(rest)"  # the row of what is in a scope but in none of the scopes inside it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace(Counted):
     """What a traced function costs. `macs` are those of all phases: forward, backward, recomputed, update.
 
@@ -26,7 +26,7 @@ class Trace(Counted):
 
     subject: Subject
     totals: Figures
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[Row, ...]
     phases: Phases
     uncounted: tuple[str, ...] = ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from paramcount.errors import printable
 from paramcount.graph.network import Subject
 from paramcount.numbers.units import binary, decimal, duration, grouped, portion, rate
 from paramcount.render.sheet import PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet, meanings
@@ -86,6 +87,10 @@ class Measurements(Shown):
     peak: float
     optimizer: str | None = None
     dtype: str = "float32"
+
+    def __repr__(self) -> str:
+        batches = ", ".join(str(row.batch) for row in self.rows)
+        return f"<Measurements {printable(str(self.subject))}: batch {batches} on {printable(self.device)}>"
 
     @property
     def convention(self) -> str:

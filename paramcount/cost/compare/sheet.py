@@ -129,7 +129,9 @@ def totals(comparison: Comparison) -> Sheet:
         Heading("difference", "change", difference, right=True, drop=1),
         Heading("change", "", changing, right=True),
     ]
-    rows = [[LABELS[name], a, b, Change(a, b), Change(a, b)] for name, (a, b) in found]
+    phased = any(isinstance(side.training, Phases) for side in comparison.sides)
+    labels = LABELS | {name: f"  {FIGURES[name].title}" for name in Phases._fields if phased}
+    rows = [[labels[name], a, b, Change(a, b), Change(a, b)] for name, (a, b) in found]
     differing = [f"{name} {' → '.join(map(value_of, values))}" for name, values in variables(comparison).items()]
     below = [f"variables: {', '.join(differing)}"] if differing else []
     return Sheet("", headings, rows, (), below, comparison.to_dict)

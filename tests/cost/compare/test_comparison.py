@@ -1,6 +1,7 @@
 """Comparisons as they are shown: two networks and several, unknown figures, and what was counted differently."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ import paramcount as pc
 from paramcount.cost.compare.comparison import Comparison, compare
 from paramcount.cost.count import count
 from paramcount.cost.counted import Counted
-from paramcount.cost.figures import Figures, Row
+from paramcount.cost.figures import Figures, Phases, Row
 from paramcount.cost.tally import Tallies
 from paramcount.errors import ArgumentError, SpecError
 from paramcount.graph.network import Network, Subject
@@ -270,9 +271,13 @@ def test_traces():
         ["+", "block2"],
     ]
     assert [row[0] for row in comparison.sheet().above.rows] == ["MACs", "FLOPs"]
+    step = replace(traced(10), phases=Phases(4, 6))
+    rows = compare(traced(10), step).sheet().above.rows
+    assert [row[0] for row in rows] == ["MACs", "  forward", "  backward", "FLOPs"]
     assert "step: not counted: custom_call" in lines
     assert comparison.convention == "as traced; MACs include padding; FLOPs = 2 × MACs; elementwise apart"
-    with pytest.raises(ArgumentError, match='"one example; float32" and "as traced; elementwise apart"'):
+    words = '"one example; float32" and "as traced; elementwise apart"\nhint: compare two traces, or two specs'
+    with pytest.raises(ArgumentError, match=words):
         compare("mlp", traced(10))
 
 
