@@ -148,6 +148,11 @@ def test_names_are_escaped():
     assert r"a\x1b(0b\nc" in text
 
 
+def test_titles_of_columns_are_escaped():
+    sheet = Sheet("", [Heading("a", "x\x1b[2Jy\n")], [["1"]], (), (), dict)
+    assert written(sheet, colour=False) == "x\\x1b[2Jy\\n\n1"
+
+
 def test_colour_only_when_asked():
     assert "\x1b" not in render(count(MLP), encoding="utf-8", width=200)
     coloured = render(count(MLP), encoding="utf-8", width=200, colour=True)
