@@ -10,6 +10,7 @@ from typing import Any
 
 from paramcount.cost.counted import Counted, runs
 from paramcount.cost.figures import FIGURES, Figures, Phases, Row, TrainingFigures
+from paramcount.cost.outline import Branch, nested
 from paramcount.cost.report import IN_TRAINING, STATED, USUAL
 from paramcount.cost.traced import opening
 from paramcount.errors import ArgumentError, quote
@@ -150,7 +151,7 @@ class Reader:
         totals = self.mapping(found.get("totals"), "totals")
         figures, training = self.figures(totals, "totals")
         rows = self.rows(found.get("rows"), isinstance(training, Phases))
-        self.adds_up([row for row in rows if row.depth == 1], figures, training)
+        self.adds_up(nested(rows), figures, training)
         return Saved(
             subject=Subject(
                 self.text(found.get("name"), "name"),
@@ -195,6 +196,7 @@ class Reader:
         figures, training = self.figures(found, where)
         path = self.text(found.get("path"), f"path of {where}")
         repeat = self.whole(found.get("repeat"), f"repeat of {where}") or 1
+        copies = self.whole(found.get("copies"), f"copies of {where}")
         stem, indices = ("", ()) if traced else self.iterations(path, repeat, where)
         sizes, inputs = found.get("output_shape"), found.get("input_shapes")
         if inputs is not None:
@@ -214,6 +216,7 @@ class Reader:
             stem=stem,
             indices=indices,
             training=training,
+            copies=copies or 0,
         )
 
     def iterations(self, path: str, repeat: int, where: str) -> tuple[str, tuple[int, ...]]:
@@ -227,17 +230,22 @@ class Reader:
             raise self.wrong(f"path of {where} names iterations that it cannot stand for")
         return stem, tuple(index for start, stop in found for index in range(start, stop))
 
-    def adds_up(self, rows: list[Row], totals: Figures, training: Any) -> None:
-        """Raises ArgumentError unless the outermost rows sum to the totals, as a comparison shows them."""
-        sums = [(Figures.total([row.figures for row in rows]), totals)]
+    def adds_up(self, branches: list[Branch], figures: Figures, training: Any, path: str = "") -> None:
+        """Raises ArgumentError unless rows sum to what they are part of, at every level, as a comparison shows them."""
+        rows = [branch.row for branch in branches]
+        sums = [(Figures.total([row.figures for row in rows]), figures)]
+        if any(type(row.training) is not type(training) for row in rows):
+            raise self.wrong("its rows and its totals have different figures")
         if training is not None:
-            if any(type(row.training) is not type(training) for row in rows):
-                raise self.wrong("its rows and its totals have different figures")
             sums.append((type(training).total([row.training for row in rows]), training))
         for found, total in sums:
             for name, each, whole in zip(total._fields, found, total, strict=True):
                 if each != whole:
-                    raise self.wrong(f"`{name}` of its rows does not sum to its total")
+                    of = f"the rows of {quote(path)}" if path else "its rows"
+                    raise self.wrong(f"`{name}` of {of} does not sum to its total")
+        for row, below in branches:
+            if below:
+                self.adds_up(below, row.figures, row.training, row.path)
 
     def shape(self, found: Any, where: str) -> Shape:
         sizes = self.checked(found, list, where, "a list")

@@ -210,7 +210,19 @@ def test_json():
     figures += ["macs", "flops", "elementwise", "activations", "param_bytes"]
     assert list(found["totals"]) == figures
     assert sorted(found["rows"][0]) == sorted(
-        [*figures, "path", "kind", "input_shapes", "output_shape", "repeat", "depth", "leaf", "setting", "note"]
+        [
+            *figures,
+            "path",
+            "kind",
+            "input_shapes",
+            "output_shape",
+            "repeat",
+            "copies",
+            "depth",
+            "leaf",
+            "setting",
+            "note",
+        ]
     )
     assert found["totals"]["params"] == 9 * 3 * 8 + 16
     assert found["rows"][1]["path"] == "conv0.conv0" and found["rows"][1]["output_shape"] == [4, 4, 8]
