@@ -21,7 +21,7 @@ from paramcount.render.sheet import SCHEMA
 ENDING = ".json"
 LARGEST = 1 << 26  # bytes; the longest shipped network takes one of these 64 MiB
 DEEPEST = 150  # levels of rows
-MOST_ITERATIONS = 10**6  # that one row stands for
+MOST_ITERATIONS = 10**6  # that the rows of a file stand for, on all levels
 BEYOND = ("loss_elementwise", "kv_cache_bytes")  # totals that are not figures of rows
 SAVE_ONE = "save a count with `paramcount SPEC --format json > FILE`"
 
@@ -137,6 +137,7 @@ class Reader:
 
     def __init__(self, file: str) -> None:
         self.file = file
+        self.left = MOST_ITERATIONS
 
     def wrong(self, problem: str) -> ArgumentError:
         return foreign(self.file, problem)
@@ -226,8 +227,9 @@ class Reader:
             return "", ()
         found = runs(label[:-1])
         number = sum(stop - start for start, stop in found)
-        if not 0 < number <= MOST_ITERATIONS or repeat % number:
+        if not 0 < number <= self.left or repeat % number:
             raise self.wrong(f"path of {where} names iterations that it cannot stand for")
+        self.left -= number
         return stem, tuple(index for start, stop in found for index in range(start, stop))
 
     def adds_up(self, branches: list[Branch], figures: Figures, training: Any, path: str = "") -> None:

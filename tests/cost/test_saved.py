@@ -59,6 +59,14 @@ def test_tensors_that_iterations_share_stay_with_the_first(save):
     assert [(row.change, row.figure("params")) for row in comparison.rows] == [("equal", (72, 72)), ("removed", (0, 0))]
 
 
+def test_iterations_are_bounded_in_all(save):
+    data = count(loads(SHARED.replace("N", "4"))).to_dict()
+    (row,) = data["rows"]
+    many = row | {"path": "dense0[0:300000]", "repeat": 300_000}
+    with pytest.raises(ArgumentError, match="path of row 3 names iterations that it cannot stand for"):
+        saved_in(save(data | {"rows": [many] * 9}))
+
+
 @pytest.mark.full
 def test_all_shipped_networks_are_read(save):
     for _, network in shipped_networks():
