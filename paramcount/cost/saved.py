@@ -152,7 +152,7 @@ class Reader:
         totals = self.mapping(found.get("totals"), "totals")
         figures, training = self.figures(totals, "totals")
         rows = self.rows(found.get("rows"), isinstance(training, Phases))
-        self.adds_up(nested(rows), figures, training)
+        self.check(nested(rows), figures, training)
         return Saved(
             subject=Subject(
                 self.text(found.get("name"), "name"),
@@ -232,22 +232,33 @@ class Reader:
         self.left -= number
         return stem, tuple(index for start, stop in found for index in range(start, stop))
 
-    def adds_up(self, branches: list[Branch], figures: Figures, training: Any, path: str = "") -> None:
-        """Raises ArgumentError unless rows sum to what they are part of, at every level, as a comparison shows them."""
+    def check(self, branches: list[Branch], figures: Figures, training: Any, path: str = "") -> None:
+        """Raises ArgumentError unless, at every level, parts stand once and sum to what they are part of.
+
+        A comparison finds them by their names, and shows the sums.
+        """
         rows = [branch.row for branch in branches]
+        found: dict[tuple[str, bool], set[int]] = {}
+        for row in rows:
+            iterations = row.indices or (0,)
+            before = found.setdefault((row.stem, True) if row.indices else (row.path, False), set())
+            if not row.path.startswith(path) or not before.isdisjoint(iterations):
+                below = f" below {quote(path)}" if path else ""
+                raise self.wrong(f"its row {quote(row.path)}{below} is misplaced, or stands there twice")
+            before.update(iterations)
         sums = [(Figures.total([row.figures for row in rows]), figures)]
         if any(type(row.training) is not type(training) for row in rows):
             raise self.wrong("its rows and its totals have different figures")
         if training is not None:
             sums.append((type(training).total([row.training for row in rows]), training))
-        for found, total in sums:
-            for name, each, whole in zip(total._fields, found, total, strict=True):
+        for summed, total in sums:
+            for name, each, whole in zip(total._fields, summed, total, strict=True):
                 if each != whole:
                     of = f"the rows of {quote(path)}" if path else "its rows"
                     raise self.wrong(f"`{name}` of {of} does not sum to its total")
         for row, below in branches:
             if below:
-                self.adds_up(below, row.figures, row.training, row.path)
+                self.check(below, row.figures, row.training, row.path)
 
     def shape(self, found: Any, where: str) -> Shape:
         sizes = self.checked(found, list, where, "a list")

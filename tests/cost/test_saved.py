@@ -143,6 +143,8 @@ def with_total(**changes):
         (with_row(params=5), "`params` of its rows does not sum to its total"),
         (with_row(params=None), "`params` of its rows does not sum to its total"),
         (with_total(macs=5), "`macs` of its rows does not sum to its total"),
+        (changed(rows=small()["rows"] * 2), "its row `dense0` is misplaced, or stands there twice"),
+        (with_row(2, path="elsewhere"), "its row `elsewhere` below `dense0` is misplaced, or stands there twice"),
         (with_row(1, macs=5), "`macs` of the rows of `dense0` does not sum to its total"),
         (with_row(depth=2), "row 0 has depth 2, after depth 0"),
         (with_row(depth=0), "row 0 has depth 0, after depth 0"),
