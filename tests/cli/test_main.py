@@ -189,7 +189,7 @@ def test_help_and_version():
     out, err, code = run("--help")
     assert (err, code) == ("", 0)
     assert "paramcount mobilenet_v2:x0.5" in out and "--columns" in out and out.isascii()
-    assert run("--version") == ("paramcount 0.3.0\n", "", 0)
+    assert run("--version") == ("paramcount 0.4.0\n", "", 0)
 
 
 def test_warnings_go_to_stderr(spec, call):
