@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paramcount.cli.options import WRITING, Parser, give, load_plugins, piped, show
+from paramcount.cli.options import WRITING, Parser, give, show
+from paramcount.cli.specs import load_plugins, piped
 from paramcount.cost.figures import Figures
 from paramcount.errors import ArgumentError, ParamcountError, SpecError, series
 from paramcount.render.terminal import encoding, warn, written

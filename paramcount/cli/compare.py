@@ -7,16 +7,8 @@ import io
 import os
 from typing import Any
 
-from paramcount.cli.options import (
-    SETTINGS,
-    WRITING,
-    Parser,
-    check_format,
-    load_plugins,
-    show,
-    standard_input,
-    variables_set,
-)
+from paramcount.cli.options import SETTINGS, WRITING, Parser, check_format, show
+from paramcount.cli.specs import load_plugins, standard_input, variables_set
 from paramcount.errors import ArgumentError, quote
 from paramcount.render.terminal import warn
 

@@ -6,7 +6,8 @@ import gc
 import sys
 from typing import Any
 
-from paramcount.cli.options import SETTINGS, TREE, WRITING, Parser, check_format, load_spec, show, shown
+from paramcount.cli.options import SETTINGS, TREE, WRITING, Parser, check_format, show, shown
+from paramcount.cli.specs import load_spec
 from paramcount.errors import CheckError, ManyErrors, ParamcountError
 
 USAGE = """\

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from paramcount.cli.options import WRITING, Parser, show, spec_of, variables_set
+from paramcount.cli.options import WRITING, Parser, show
+from paramcount.cli.specs import spec_of, variables_set
 
 EXAMPLES = """\
 Nothing is counted. `--set NAME=VALUE` sets a variable in every command; one

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from paramcount.cli.options import WRITING, Parser, load_plugins, show
+from paramcount.cli.options import WRITING, Parser, show
+from paramcount.cli.specs import load_plugins
 
 EXAMPLES = """\
 examples:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from paramcount.backend.measure.result import HEADINGS
-from paramcount.cli.options import WRITING, Parser, at_least_one, load_spec, show
+from paramcount.cli.options import WRITING, Parser, at_least_one, show
+from paramcount.cli.specs import load_spec
 from paramcount.errors import ArgumentError, needs
 
 USAGE = "paramcount measure SPEC[:VARIANT] [options]"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import SUPPRESS
 
 from paramcount.cli.limits import spellings
-from paramcount.cli.options import WRITING, Parser, show, spec_of, variables_set
+from paramcount.cli.options import WRITING, Parser, show
+from paramcount.cli.specs import spec_of, variables_set
 from paramcount.cli.values import number
 from paramcount.cost.figures import Figures
 from paramcount.errors import ArgumentError, quote

@@ -9,7 +9,8 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 from paramcount.cli.interrupt import Interruptible, Stoppable
-from paramcount.cli.options import Parser, at_least_one, at_least_zero, named, output_file, show, spec_of
+from paramcount.cli.options import Parser, at_least_one, at_least_zero, output_file, show
+from paramcount.cli.specs import named, spec_of
 from paramcount.errors import ArgumentError, printable
 from paramcount.numbers.units import grouped, number_of
 from paramcount.render.terminal import complain, progress

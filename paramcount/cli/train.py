@@ -7,7 +7,8 @@ from math import prod
 from typing import Any
 
 from paramcount.cli.interrupt import STOPPED, Interruptible
-from paramcount.cli.options import WRITING, Parser, at_least_one, give, load_spec, show
+from paramcount.cli.options import WRITING, Parser, at_least_one, give, show
+from paramcount.cli.specs import load_spec
 from paramcount.errors import ArgumentError, ParamcountError, needs, quote
 from paramcount.numbers.units import number_of
 from paramcount.render import terminal

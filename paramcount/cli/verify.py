@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from paramcount.cli.count import ended, expected
-from paramcount.cli.options import WRITING, Parser, load_spec, show
+from paramcount.cli.options import WRITING, Parser, show
+from paramcount.cli.specs import load_spec
 from paramcount.errors import ArgumentError, needs
 
 EXAMPLES = """\
