@@ -183,5 +183,5 @@ def test_a_sweep_in_python_is_saved_as_parquet(tmp_path, monkeypatch):
 
 def test_a_sweep_in_python_is_saved_as_a_plot(tmp_path):
     pytest.importorskip("matplotlib")
-    pc.sweep("mlp", classes=[10, 20]).save(tmp_path / "rows.svg")
+    pc.sweep("mobilenet_v2", width=[0.5, 1]).save(tmp_path / "rows.svg")
     assert (tmp_path / "rows.svg").read_text().startswith("<?xml")
