@@ -44,7 +44,7 @@ def run(arguments: list[str]) -> int:
     from paramcount.sweeps.plot import Plot
     from paramcount.sweeps.result import no_column
     from paramcount.sweeps.sweep import space_of, sweep_parts
-    from paramcount.sweeps.table import USUAL, sheet, summary
+    from paramcount.sweeps.table import USUAL, sheet
     from paramcount.sweeps.walk import Walk
 
     if not options.settings:
@@ -77,11 +77,8 @@ def run(arguments: list[str]) -> int:
     shown = columns or [*rows.variables, *(name for name in used(options, USUAL) if name in known)]
     table = sheet(rows, list(dict.fromkeys(shown)), selection.tried, chosen=columns is not None)
     show(table, options, tables)
-    if options.format == "csv" and len(rows) < selection.points:  # it has no lines below the rows
-        for line in summary(selection.tried, len(rows)):
-            complain(line)
-        if len(rows) < selection.kept:
-            complain("hint: `--output rows.csv` writes all rows, `--top N` prints more")
+    if options.format == "csv":
+        say_what_is_missing(len(rows), selection)
     for file in files:
         complain(f"wrote {printable(file.path)}, {number_of(file.count, 'row')}")
     for plot in plots:
@@ -89,6 +86,17 @@ def run(arguments: list[str]) -> int:
     if selection.points and selection.invalid == selection.points:
         raise ArgumentError("no variant is a valid network", hint=next(iter(selection.reasons)).splitlines()[0])
     return 0
+
+
+def say_what_is_missing(shown: int, selection: Selection) -> None:
+    """Print what stands below the rows in other formats, which CSV does not have, if not all rows are shown."""
+    from paramcount.sweeps.table import summary
+
+    if shown < selection.points:
+        for line in summary(selection.tried, shown):
+            complain(line)
+        if shown < selection.kept:
+            complain("hint: `--output rows.csv` writes all rows, `--top N` prints more")
 
 
 def output(text: str) -> str:
