@@ -190,3 +190,11 @@ def test_wrong_words(words, error, capsys):
 def test_those_who_look_for_it_are_told(words, hint, capsys):
     assert main(words.split()) == 2
     assert capsys.readouterr().err.endswith(f"\nhint: {hint}\n")
+
+
+def test_what_takes_a_whole_list_says_so(capsys):
+    for kind, whole in (("add", "list"), ("let", "mapping")):
+        assert main(["kinds", kind]) == 0
+        assert f"a {whole} is taken whole" in capsys.readouterr().out
+    assert main(["kinds", "conv"]) == 0
+    assert "taken whole" not in capsys.readouterr().out
