@@ -11,6 +11,7 @@ __version__ = "0.4.0"
 HOMES = {  # the public names by the module that defines them
     "backend.measure.measure": "measure",
     "backend.measure.result": "Measurement Measurements",
+    "backend.prove.verification": "Verification",
     "backend.prove.verify": "verify",
     "backend.trace.rules": "register_rule",
     "backend.trace.trace": "trace",
@@ -25,7 +26,7 @@ HOMES = {  # the public names by the module that defines them
     "cost.memory": "Memory memory_of",
     "cost.report": "Report",
     "cost.traced": "Trace",
-    "cost.zoo": "Shipped zoo",
+    "cost.zoo": "Shipped Zoo zoo",
     "errors": "ArgumentError CheckError ManyErrors MissingPackageError ParamcountError ShapeError SpecError Undecided",
     "graph.block": "Block",
     "graph.bodies": "Each Moe Scan",

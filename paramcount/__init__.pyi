@@ -10,6 +10,7 @@ from paramcount.backend import metrics as metrics
 from paramcount.backend.measure.measure import measure as measure
 from paramcount.backend.measure.result import Measurement as Measurement
 from paramcount.backend.measure.result import Measurements as Measurements
+from paramcount.backend.prove.verification import Verification as Verification
 from paramcount.backend.prove.verify import verify as verify
 from paramcount.backend.trace.rules import register_rule as register_rule
 from paramcount.backend.trace.trace import trace as trace
@@ -29,6 +30,7 @@ from paramcount.cost.memory import memory_of as memory_of
 from paramcount.cost.report import Report as Report
 from paramcount.cost.traced import Trace as Trace
 from paramcount.cost.zoo import Shipped as Shipped
+from paramcount.cost.zoo import Zoo as Zoo
 from paramcount.cost.zoo import zoo as zoo
 from paramcount.errors import ArgumentError as ArgumentError
 from paramcount.errors import CheckError as CheckError

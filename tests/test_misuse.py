@@ -357,6 +357,7 @@ FORMS = [
 
 
 def counting():
+    report = pc.count([pc.Residual([pc.Dense(3)]), pc.Dense(3)], 3)
     options = ("batch", "dtype", "train", "freeze", "remat", "optimizer", "attention", "kv_cache")
     yield from ((f"count({name})", lambda v, name=name: str(pc.count(CONV, IMAGE, **{name: v}))) for name in options)
     yield "count(network)", lambda v: pc.count(v)
@@ -371,6 +372,22 @@ def counting():
     for name in ("batch", "train", "optimizer"):
         yield f"memory_of({name})", lambda v, name=name: pc.memory_of(DENSE, **{name: v})
     yield "check", lambda v: pc.check(v)
+    yield "check(params)", lambda v: pc.check(report, params=v)
+    yield "check(params) of at most", lambda v: pc.check(report, params={"at_most": v})
+    yield "check(params) of a mapping", lambda v: pc.check(report, params={v: 20} if isinstance(v, str | int) else v)
+    yield "compare", lambda v: pc.compare(report, v)
+    for name in ("batch", "dtype", "train", "freeze", "optimizer", "attention", "kv_cache"):
+        yield f"compare({name})", lambda v, name=name: pc.compare(DENSE, DENSE, **{name: v})
+    compared, swept = pc.compare(report, report), pc.sweep("mobilenet_v2", width=[0.5, 1.0])
+    for name in ("depth", "columns", "changed"):
+        yield f"compared.sheet({name})", lambda v, name=name: str(compared.render("csv", **{name: v}))
+    for name in ("columns", "top"):
+        yield f"swept.sheet({name})", lambda v, name=name: swept.to_records(**{name: v})
+    for found in (report, compared, swept):
+        yield "render", found.render
+        yield "render(exact)", lambda v, found=found: found.render(exact=v)
+        yield "save", found.save
+        yield "save of a name", lambda v, found=found: found.save(v + ".md" if isinstance(v, str) else v)
     yield "zoo", lambda v: None if isinstance(v, str | None) else pc.zoo(v)
     for name in ("input", "inputs", "outputs", "name"):
         yield f"Network({name})", lambda v, name=name: pc.count(pc.Network([pc.Dense(3)], **{"input": 3, name: v}))
@@ -380,8 +397,7 @@ def counting():
     yield "Shape", lambda v: pc.count(pc.Relu(), pc.Shape(v))
     yield "Shape(layout)", lambda v: pc.count(pc.Relu(), pc.Shape((3,), v))
     yield "Column.whole", lambda v: pc.Column.whole("n", v)
-    report = pc.count([pc.Residual([pc.Dense(3)]), pc.Dense(3)], 3)
-    for name in ("depth", "columns", "sort"):
+    for name in ("depth", "columns", "sort", "flat", "top"):
         yield f"sheet({name})", lambda v, name=name: report.sheet(**{name: v})
     yield "report[]", lambda v: report[v]
     yield "report.get", lambda v: report.get(v)
@@ -391,6 +407,10 @@ def counting():
 def specs():
     yield "load", pc.load
     yield "loads", pc.loads
+    yield "info", pc.info
+    yield "info(variant)", lambda v: pc.info("resnet", v)
+    yield "info(vars)", lambda v: pc.info("resnet", vars=v)
+    yield "info(vars) of one", lambda v: str(pc.info("mobilenet_v2", vars={"width": v}))
     yield "load(variant)", lambda v: pc.load("resnet", v)
     yield "loads(file)", lambda v: pc.loads(TEXT, None, v)
     for name in ("n", "k", "b"):

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paramcount.cli.options import WRITING, Parser, give, listed, load_plugins, piped, show
+from paramcount.cli.options import WRITING, Parser, give, load_plugins, piped, show
 from paramcount.cost.figures import Figures
-from paramcount.errors import ParamcountError, SpecError
+from paramcount.errors import ArgumentError, ParamcountError, SpecError, series
 from paramcount.render.terminal import encoding, warn, written
 from paramcount.render.writing import FORMATS
 
@@ -54,9 +54,10 @@ def run(arguments: list[str]) -> int:
 
 def check(options: Namespace, limits: Sequence[Limit]) -> Problems:
     """The problems of all specs that the options name; warnings are printed."""
-    from paramcount.cost.problems import Problems, errors_of, problems_of
+    from paramcount.cost.problems import Problems, errors_of, problems_of, problems_of_saved
+    from paramcount.cost.saved import ENDING, is_saved
     from paramcount.language.load import fresh_syntax, locate, shown_path
-    from paramcount.language.yaml.source import read_source
+    from paramcount.language.yaml.source import read_bytes, read_source
 
     found: list[Problem] = []
     told: set[str] = set()  # warnings, which variants may have in common
@@ -68,6 +69,12 @@ def check(options: Namespace, limits: Sequence[Limit]) -> Problems:
             file = path if spec == "-" else shown_path(path)
             if options.specs_only and spec != "-" and not is_spec(path):
                 passed_over += 1
+                continue
+            if path.lower().endswith(ENDING) and is_saved(read_bytes(path)):
+                if options.dtype != "float32":
+                    raise ArgumentError("a saved count has the type that was counted", hint="leave `--dtype` out")
+                found += problems_of_saved(spec, file, limits)
+                networks += 1
                 continue
             syntax = fresh_syntax(piped() if spec == "-" else read_source(path), file)
             for problems, warnings in problems_of(spec, syntax, variant, options.variants, limits, options.dtype):
@@ -148,13 +155,13 @@ def parser() -> Parser:
         epilog=EXAMPLES,
     )
     add = parser.add_argument
-    add("specs", metavar="SPEC[:VARIANT]", nargs="+", help="shipped specs, files, or - for standard input")
+    add("specs", metavar="SPEC[:VARIANT]", nargs="+", help="shipped specs, files, saved JSON, or - for standard input")
     add("--variants", action="store_true", help="check every variant of each spec")
     parser.limits(Figures._fields)
     add("--dtype", metavar="TYPE", default="float32", help="the type of the parameters for budgets (default float32)")
-    add("--specs-only", action="store_true", help="pass over YAML files that have neither `layers` nor `input`")
+    add("--specs-only", action="store_true", help="skip YAML files that have neither `layers` nor `input`")
     parser.shared("--plugin", *(each for each in WRITING if each != "--format"))
     choices = (*LINES, *FORMATS)
-    help = f"what is printed: {listed(choices)} (default text, in GitHub Actions github)"
+    help = f"what is printed: {series(choices)} (default text, in GitHub Actions github)"
     parser.shared("--format", choices=choices, default=None, help=help)
     return parser

@@ -1,4 +1,4 @@
-"""What a user may guess: options, commands, variables and formats by other names, and what to write instead."""
+"""What a user may guess: options, commands and variables by other names, and what to write instead."""
 
 from __future__ import annotations
 
@@ -119,12 +119,4 @@ COMMANDS: dict[tuple[str, ...], str] = {
     ("budget", "budgets", "limit", "limits"): "paramcount check {spec} --max-params 3M",
     ("optimize", "optimise", "maximize", "maximise"): "paramcount solve --help",
     ("jax", "jaxpr", "function"): "paramcount trace --help",
-}
-FORMATS = {  # what other formats are called, or which one serves
-    **dict.fromkeys(("md", "github", "pipe", "gfm"), "markdown"),
-    **dict.fromkeys(("tex", "booktabs"), "latex"),
-    **dict.fromkeys(("txt", "text", "plain", "pretty", "ascii", "grid"), "table"),
-    **dict.fromkeys(("htm", "web"), "html"),
-    **dict.fromkeys(("excel", "xlsx", "xls", "tsv", "spreadsheet"), "csv"),
-    **dict.fromkeys(("yaml", "yml", "jsonl", "dict"), "json"),
 }

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from paramcount.cli.guesses import COMMANDS, FIGURES, FORMATS, OPTIONS, RENAMED, SPECS, VARIABLES
+from paramcount.cli.guesses import COMMANDS, FIGURES, OPTIONS, RENAMED, SPECS, VARIABLES
 from paramcount.errors import ArgumentError, quote
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def option(word: str, value: str, known: Collection[str], spec: str, prog: str) 
     from shlex import quote as as_typed
 
     from paramcount.numbers.units import BITS, SHORT
-    from paramcount.render.writing import FORMATS as ENDINGS
+    from paramcount.render.writing import FORMATS
 
     word = word if len(word) == 2 else word.lower().replace("_", "-")
     if word in known:
@@ -82,7 +82,7 @@ def option(word: str, value: str, known: Collection[str], spec: str, prog: str) 
         return f"{budget} {as_typed(value)}"
     for words, meant in OPTIONS.items():
         if word in words:
-            to_file = os.path.splitext(value)[1] in ENDINGS.values() and "--output" in known
+            to_file = os.path.splitext(value)[1] in FORMATS.values() and "--output" in known
             if to_file and meant[0].startswith("--format"):
                 return f"--output {as_typed(value)}"
             for each in meant:
@@ -94,10 +94,11 @@ def option(word: str, value: str, known: Collection[str], spec: str, prog: str) 
 def value(name: str, word: str, choices: Iterable[str]) -> ArgumentError:
     """The error for a value that an option does not take."""
     from paramcount.errors.suggest import unknown
+    from paramcount.render.writing import NAMED
 
     choices = list(choices)
-    if name == "format" and FORMATS.get(word.lower()) in choices:
-        return ArgumentError(f"unknown format {quote(word)}", hint=f"did you mean `{FORMATS[word.lower()]}`?")
+    if name == "format" and NAMED.get(word.lower()) in choices:
+        return ArgumentError(f"unknown format {quote(word)}", hint=f"did you mean `{NAMED[word.lower()]}`?")
     return unknown(name, word, choices)
 
 

@@ -6,17 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor
 from typing import Any, NamedTuple
 
+from paramcount.cost.count import LONGEST, count
 from paramcount.cost.counted import Counted
-from paramcount.cost.figures import FIGURES, Row
+from paramcount.cost.figures import FIGURES, Phases, Row
 from paramcount.errors import ArgumentError, CheckError, printable, quote
 from paramcount.language.expect import BOUNDS, Limit, refuse_crossed
 from paramcount.layers.fields import Number
 from paramcount.numbers.amounts import amount
 from paramcount.numbers.arithmetic import native
-from paramcount.numbers.units import grouped, rounded
+from paramcount.numbers.units import grouped, percent
 
 BIGGEST = 5  # outermost rows that are named where a figure is not equal
+WORK = ("macs", "flops", "elementwise", *Phases._fields)  # which a trace may not have counted
 LARGEST = 3  # leaves that are named where a figure is over its budget
+NOTHING = "0.0%"
 
 
 class Violation(NamedTuple):
@@ -47,10 +50,18 @@ class Violation(NamedTuple):
 
 
 def violations(counted: Counted, limits: Iterable[Limit]) -> list[Violation]:
-    """The limits that do not hold; raises ArgumentError for a figure that is unknown."""
+    """The limits that do not hold; raises ArgumentError for a figure that is unknown.
+
+    Work that a trace could not count may be over any budget, so only what was counted can be, and reach a minimum.
+    """
     found = []
     for limit in limits:
         figure = getattr(counted, limit.figure)
+        if uncounted := counted.uncounted if limit.figure in WORK else ():
+            certain = limit.holds(figure) if limit.bound == "at_least" else figure > limit.amount
+            if not certain:
+                message = f"{quote(limit.figure)} is not known here: work was not counted"
+                raise ArgumentError(message, hint="; ".join(uncounted), argument=limit.figure)
         if not limit.holds(figure):
             found.append(Violation(limit, figure, largest(counted, limit)))
     return found
@@ -80,14 +91,14 @@ def relative(difference: int, amount: int) -> str:
     >>> relative(504_872, 3_000_000), relative(-1, 3), relative(1, 10**9), relative(5, 0)
     (' (+16.8%)', ' (-33.3%)', '', '')
     """
-    ones, tenth = divmod(rounded(1000 * abs(difference), amount), 10) if amount else (0, 0)
-    return f" ({'+' if difference > 0 else '-'}{ones:,}.{tenth}%)" if ones or tenth else ""
+    text = percent(abs(difference), amount) if amount else NOTHING
+    return "" if text == NOTHING else f" ({'+' if difference > 0 else '-'}{text})"
 
 
 def error_of(title: str, found: Sequence[Violation]) -> CheckError:
     """The error for limits that do not hold, at the place of the first."""
     lines = [line for each in found for line in each.lines]
-    if any(each.limit.bound == "equal" for each in found):
+    if any(each.limit.bound == "equal" and each.limit.position for each in found):
         lines.insert(0, f"`expect` of {quote(title)} differs from the count")
     else:
         lines[0] = f"{title}: {lines[0]}"
@@ -105,15 +116,16 @@ def limits_of(given: Mapping[str, Any]) -> list[Limit]:
     found: list[Limit] = []
     for figure, value in given.items():
         if figure not in FIGURES:
-            from paramcount.errors.suggest import unknown
-
-            raise unknown("figure", figure, FIGURES)
+            raise unknown_figure(figure, value)
+        if isinstance(value, Mapping) and not value:
+            hint = f"one of {', '.join(BOUNDS)}"
+            raise ArgumentError(f"{quote(figure)} is given no limit", hint=hint, argument=figure)
         own: list[Limit] = []
         for bound, each in value.items() if isinstance(value, Mapping) else [("equal", value)]:
             if isinstance(value, Mapping) and bound not in BOUNDS:
                 from paramcount.errors.suggest import one_of
 
-                hint = one_of(str(bound), BOUNDS)
+                hint = one_of(bound, BOUNDS)
                 raise ArgumentError(f"{quote(figure)} has no limit {quote(bound)}", hint=hint, argument=figure)
             whole = amount_of(figure, each, bound == "at_least")
             if bound == "equal" and not isinstance(each, str) and whole != each:
@@ -122,6 +134,28 @@ def limits_of(given: Mapping[str, Any]) -> list[Limit]:
         refuse_crossed(own)
         found += own
     return found
+
+
+def unknown_figure(name: str, value: Any) -> ArgumentError:
+    """The error for a limit on what is not a figure: an option of the command line, a setting of `count`, or a slip.
+
+    >>> str(unknown_figure("max_params", "3.5M"))
+    'unknown figure `max_params`\\nhint: params={"at_most": "3.5M"}'
+    """
+    from inspect import signature
+
+    from paramcount.errors.suggest import one_of
+
+    prefix, _, figure = name.partition("_")
+    bound = {"max": "at_most", "min": "at_least"}.get(prefix)
+    amount = printable(f'"{value}"' if isinstance(value, str) else repr(value))
+    if bound and figure in FIGURES:
+        hint = f'{figure}={{"{bound}": {amount}}}'
+    elif name in signature(count).parameters:
+        hint = f"count with it first: check(count(network, {name}={amount}), ...)"
+    else:
+        hint = one_of(name, FIGURES)
+    return ArgumentError(f"unknown figure {quote(name)}", hint=hint, argument=name)
 
 
 def amount_of(figure: str, value: Any, at_least: bool = False) -> int:
@@ -137,4 +171,7 @@ def amount_of(figure: str, value: Any, at_least: bool = False) -> int:
         return amount(value, figure)
     value = native(value)
     value = value if type(value) is int else Number()(figure, value)
+    if value < 0 or value > LONGEST:
+        what = "at least 0" if value < 0 else "a number of at most 4,200 digits"
+        raise ArgumentError(f"{figure} must be {what}, not {quote(value)}", argument=figure)
     return ceil(value) if at_least else floor(value)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any
 
 from paramcount.cost.figures import Figures
 from paramcount.cost.report import Report
 from paramcount.cost.walk import Place, Walk
-from paramcount.errors import ArgumentError, quote
+from paramcount.errors import ArgumentError, printable, quote
 from paramcount.graph.network import Network
 from paramcount.graph.tree import Graph, Node
 from paramcount.layers.arguments import argument, texts, whole_argument
 from paramcount.layers.fields import Flag, Whole, Word
 from paramcount.layers.layer import Item
 from paramcount.numbers.arithmetic import Column, Size, ceil_div
+from paramcount.render.shown import Shown
 
 ATTENTION = ("dense", "exact")
 LONGEST = 10**4200  # below what Python writes, also after it is multiplied
@@ -90,12 +92,23 @@ def network_of(network: Any, input: Any) -> Network:
         if input is not None:
             raise ArgumentError("a network has its own input", hint="leave `input` out")
         return network
-    if not isinstance(network, (Item, list, tuple)):
-        hint = "give what `load` returns, a Network, or layers and an input"
-        raise ArgumentError(f"{quote(network, repr)} is not a network", hint=hint)
+    if not isinstance(network, (Item, list, tuple)) or hasattr(network, "_fields") or isinstance(network, Shown):
+        raise ArgumentError(f"{quote(network, repr)} is not a network", hint=instead_of(network))
     if input is None:
         raise ArgumentError("layers need an input to be counted", hint="count(layers, (224, 224, 3))")
     return Network(network if isinstance(network, (list, tuple)) else [network], input=input)
+
+
+def instead_of(given: Any) -> str:
+    """What to give in place of what is not a network."""
+    if isinstance(getattr(given, "report", None), Report):
+        return "its `report` is what was counted"
+    spec = given if isinstance(given, str) else getattr(given, "spec", None)
+    if isinstance(spec, str) and spec:
+        return f'load("{printable(spec)}")'
+    if isinstance(given, FunctionType):
+        return "`trace(function, *arguments)` counts a function of JAX"
+    return "give what `load` returns, a Network, or layers and an input"
 
 
 def patterns(freeze: Any) -> tuple[str, ...]:

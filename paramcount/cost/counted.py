@@ -7,12 +7,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paramcount.cost.figures import Figured, Figures, Phases, Row, TrainingFigures
-from paramcount.errors import ArgumentError, quote
+from paramcount.cost.figures import FIGURES, Figured, Figures, Phases, Row, TrainingFigures
+from paramcount.errors import ArgumentError, printable, quote
 from paramcount.graph.network import Subject
-from paramcount.layers.arguments import argument, texts, whole_argument
+from paramcount.layers.arguments import argument, column_names, whole_argument
 from paramcount.layers.fields import Flag, Text
 from paramcount.layers.layer import Shape
+from paramcount.numbers.units import grouped
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.render.shown import Shown
 
@@ -31,6 +32,7 @@ class Counted(Figured, Shown):
     subject: Subject
     totals: Figures
     rows: Sequence[Row]
+    uncounted: Sequence[str] = ()  # what is in no figure, since it could not be counted
 
     @property
     def training(self) -> TrainingFigures | Phases | None:
@@ -96,6 +98,11 @@ class Counted(Figured, Shown):
     def single(self) -> bool:
         """Whether this is one network rather than the variants of a sweep."""
         return all(each is None or type(each) is int for each in self.totals)
+
+    def __repr__(self) -> str:
+        known = {name: self.get(name) for name in ("params", "macs")}
+        shown = [f"{grouped(n)} {FIGURES[name].title}" for name, n in known.items() if type(n) is int]
+        return f"<{type(self).__name__} {printable(self.title)}{': ' if shown else ''}{', '.join(shown)}>"
 
     def __getitem__(self, path: str) -> Row:
         """The row with a path; for one iteration of a folded loop, the row that stands for it.
@@ -166,11 +173,10 @@ class Counted(Figured, Shown):
         if flat and depth is not None:
             raise ArgumentError("leaves alone have no levels", hint="leave out `flat` or `depth`")
         depth = self.levels if depth is None else whole_argument("depth", depth)
-        if columns is not None:
-            columns = texts("columns", columns, "names of columns", hint='columns=["layer", "macs"]')
         if top is not None:
             top = whole_argument("top", top)
-        return sheet_of(self, depth, columns, argument("sort", sort, Text(none=True)), flat, top)
+        sort = argument("sort", sort, Text(none=True))
+        return sheet_of(self, depth, column_names(columns), sort, flat, top)
 
     def folded(self) -> Sheet:
         """All levels of the tree."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 def check(network: Any, **limits: Any) -> Counted:
     """Count a network, and compare it with its spec's `expect` and with limits: CheckError if a figure differs.
 
-    A limit is an exact figure, or a mapping of `at_most` and `at_least`; amounts may be text. `network` may also be a
-    report or a trace, which is compared with the limits alone. Nothing of `expect` is compared if a variable was set by
-    hand (`network.overridden`). Raises ArgumentError for an unknown figure.
+    `network` may also be the name of a spec. What was counted already, a report, a trace or the JSON file of one, is
+    compared with the limits alone. A limit is an exact figure, or a mapping of `at_most` and `at_least`; amounts may be
+    text. Nothing of `expect` is compared if a variable was set by hand (`network.overridden`). Raises ArgumentError for
+    an unknown figure.
 
     >>> from paramcount.graph.network import Network
     >>> from paramcount.layers.dense import Dense
@@ -29,6 +31,10 @@ def check(network: Any, **limits: Any) -> Counted:
     >>> check(network, params={"at_most": "8k"}, macs=7840).macs
     7840
     """
+    if isinstance(network, (str, os.PathLike)):
+        from paramcount.cost.saved import named
+
+        network = named(os.fsdecode(network))
     counted = network if isinstance(network, Counted) else count(network)
     expected = [] if counted is network else list(expectation(network))
     if limits or expected:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ STATED += ("macs", "flops", "elementwise", "activations", "param_bytes")  # the 
 IF_ANY = ("tables", "recomputed_macs")  # totals that are left out if they are 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report(Counted):
     """What a network costs. Work and activations are those of the whole batch; `kv_cache` is a number of tokens.
 
@@ -35,10 +35,10 @@ class Report(Counted):
 
     subject: Subject
     totals: Figures
-    entries: Sequence[Entry] = field(repr=False)
+    entries: Sequence[Entry]
     batch: Size = 1
     dtype: str = "float32"
-    step: TrainStep | None = field(default=None, repr=False)
+    step: TrainStep | None = None
     attention: str = "dense"
     kv_cache: Size | None = None
     kv_cache_bytes: Size | None = None

@@ -14,7 +14,7 @@ from paramcount.cost.outline import Branch, nested
 from paramcount.cost.report import IN_TRAINING, STATED, USUAL
 from paramcount.cost.traced import opening
 from paramcount.errors import ArgumentError, quote
-from paramcount.graph.network import Subject
+from paramcount.graph.network import Network, Subject
 from paramcount.layers.layer import Shape
 from paramcount.render.sheet import SCHEMA
 
@@ -24,16 +24,16 @@ DEEPEST = 150  # levels of rows
 MOST = 10**1000  # of a number; no figure of a network is near, and a quotient of larger ones could not be written
 MOST_ITERATIONS = 10**6  # that the rows of a file stand for, on all levels
 BEYOND = ("loss_elementwise", "kv_cache_bytes")  # totals that are not figures of rows
-SAVE_ONE = "save a count with `paramcount SPEC --format json > FILE`"
+SAVE_ONE = "save a count with `paramcount SPEC -o FILE.json`"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Saved(Counted):
     """A count or a trace that was saved as JSON; what an older version did not save is unknown."""
 
     subject: Subject
     totals: Figures
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[Row, ...]
     convention: str = ""  # type: ignore[assignment]
     training: TrainingFigures | Phases | None = None  # type: ignore[assignment]
     beyond: Mapping[str, int | None] = field(default_factory=dict)
@@ -79,6 +79,17 @@ class Saved(Counted):
         return "it was not saved"
 
 
+def named(path: str) -> Saved | Network:
+    """What a name stands for: the count that was saved in a JSON file, or the network of a spec.
+
+    >>> named("mlp")
+    <Loaded MLP 784-512-512-10>
+    """
+    from paramcount.language.load import load
+
+    return (saved_in(path) if path.lower().endswith(ENDING) else None) or load(path)
+
+
 def saved_in(path: str) -> Saved | None:
     """The count that a JSON file holds, or None for a spec, which may be written as JSON too.
 
@@ -87,7 +98,7 @@ def saved_in(path: str) -> Saved | None:
     >>> saved_in("nowhere.json")
     Traceback (most recent call last):
     paramcount.errors.ArgumentError: `nowhere.json` cannot be read: No such file or directory
-    hint: save a count with `paramcount SPEC --format json > FILE`
+    hint: save a count with `paramcount SPEC -o FILE.json`
     """
     try:
         with open(path, "rb") as file:

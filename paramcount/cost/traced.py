@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from paramcount.cost.counted import Counted
 from paramcount.cost.figures import FIGURES, Figures, Phases, Row
 from paramcount.cost.report import MACS, USUAL
 from paramcount.graph.network import Subject
+from paramcount.numbers.units import number_of
 
 REST = "(rest)"  # the row of what is in a scope but in none of the scopes inside it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace(Counted):
     """What a traced function costs. `macs` are those of all phases: forward, backward, recomputed, update.
 
     Without gradients all are forward; recomputed is what `jax.checkpoint` computes again, update what an optimizer
-    multiplies. `uncounted` lists what could
-    not be counted, which is in no figure. The `repeat` of a row is how many times loops run it.
+    multiplies. `uncounted` lists what could not be counted, which is in no figure. The `repeat` of a row is how many
+    times loops run it.
     """
 
     subject: Subject
     totals: Figures
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[Row, ...]
     phases: Phases
     uncounted: tuple[str, ...] = ()
 
@@ -50,7 +51,7 @@ class Trace(Counted):
     def convention(self) -> str:
         line = f"{self.basis}; {MACS}; FLOPs = 2 × MACs; elementwise apart"
         if self.uncounted:
-            line += f"; NOT counted: {len(self.uncounted)} operation{'s' if len(self.uncounted) > 1 else ''}"
+            line += f"; NOT counted: {number_of(len(self.uncounted), 'operation')}"
         return line
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from paramcount.errors import quote
+from paramcount.errors import printable, quote
 from paramcount.graph.network import as_written
 from paramcount.language.address import own_settings, with_own
 from paramcount.language.bindings import Bindings
@@ -19,6 +19,7 @@ from paramcount.language.written import Formula
 from paramcount.language.yaml.nodes import Node, Scalar, Sequence
 from paramcount.layers.arguments import file_path
 from paramcount.layers.layer import Shape
+from paramcount.numbers.units import number_of
 from paramcount.render.sheet import PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 
@@ -65,6 +66,9 @@ class Information(Shown):
     inputs: dict[str, Input]
     variables: dict[str, Variable]
     variants: dict[str, dict[str, str]]
+
+    def __repr__(self) -> str:
+        return f"<Information {printable(self.spec)}: {number_of(len(self.variables), 'variable')}>"
 
     @property
     def title(self) -> str:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from paramcount.errors import ArgumentError, quote
+from paramcount.errors import ArgumentError, printable, quote
 from paramcount.layers.fields import Check
 from paramcount.numbers.arithmetic import Column, native
 
@@ -44,6 +44,22 @@ def texts(name: str, value: Any, what: str, hint: str = "") -> tuple[str, ...]:
         message = f"{name} must be a list of {what}, not {quote(value, repr)}"
         raise ArgumentError(message, hint=hint, argument=name)
     return found  # type: ignore[return-value]
+
+
+def column_names(value: Any) -> tuple[str, ...] | None:
+    """The names of columns to show, None for the usual ones; raises ArgumentError for anything else.
+
+    >>> column_names(["layer", "macs"])
+    ('layer', 'macs')
+    """
+    if value is None:
+        return None
+    separate = [each.strip() for each in value.split(",")] if isinstance(value, str) and value else ["layer", "macs"]
+    hint = "columns=[" + ", ".join(f'"{printable(each)}"' for each in separate[:3]) + "]"
+    found = texts("columns", value, "names of columns", hint)
+    if not found:
+        raise ArgumentError("columns must name at least one column", hint=hint, argument="columns")
+    return found
 
 
 def file_path(name: str, value: Any, what: str = "a file") -> str:

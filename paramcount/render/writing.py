@@ -15,6 +15,14 @@ FORMATS = {  # each a module of this folder with a function `render(sheet)`, and
     "latex": ".tex",
     "html": ".html",
 }
+NAMED = {  # what other formats are called, or which one serves
+    **dict.fromkeys(("md", "github", "pipe", "gfm"), "markdown"),
+    **dict.fromkeys(("tex", "booktabs"), "latex"),
+    **dict.fromkeys(("txt", "text", "plain", "pretty", "ascii", "grid"), "table"),
+    **dict.fromkeys(("htm", "web"), "html"),
+    **dict.fromkeys(("excel", "xlsx", "xls", "tsv", "spreadsheet"), "csv"),
+    **dict.fromkeys(("yaml", "yml", "jsonl", "dict"), "json"),
+}
 ALSO = {  # other endings, and the one that we write
     ".markdown": ".md",
     ".mdown": ".md",
@@ -37,9 +45,11 @@ def rendered(sheet: Sheet, form: str) -> str:
     'LeNet\\n\\none example'
     """
     if not isinstance(form, str) or form not in FORMATS:
-        from paramcount.errors.suggest import unknown
+        from paramcount.errors.suggest import did_you_mean, one_of
 
-        raise unknown("format", form, FORMATS)
+        meant = NAMED.get(form.lower().removeprefix(".")) if isinstance(form, str) else None
+        hint = did_you_mean(meant, one_of(form, FORMATS))
+        raise ArgumentError(f"unknown format {quote(form)}", hint=hint, argument="format")
     if form == "table":
         from paramcount.render.table import render
 

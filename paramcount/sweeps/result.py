@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any
 
 from paramcount.cost.count import count
 from paramcount.cost.figures import Figures
-from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, Undecided, quote
+from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, Undecided, needs, quote
 from paramcount.language.expression.parse import Expression, parse
-from paramcount.layers.arguments import argument, file_path, texts, whole_argument
+from paramcount.layers.arguments import argument, column_names, file_path, whole_argument
 from paramcount.layers.fields import Text
 from paramcount.numbers.amounts import amount, is_bytes
 from paramcount.numbers.column import Column, Mask
 from paramcount.numbers.units import number_of
 from paramcount.render.sheet import Sheet
 from paramcount.render.shown import Shown
+from paramcount.render.writing import format_of
 from paramcount.sweeps.space import Space
 
 BRIEF = 10  # rows that a notebook shows
+PARQUET = ".parquet"
 SUFFIXED = r"(?<![\w.])(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]\+?[0-9]+)?[kmgtpbKMGTPB](?:i?[bB])?(?!\w)"  # 3.5M, 14MiB
 
 
@@ -54,22 +57,51 @@ class Sweep(Shown):
 
         `columns` replaces the usual ones. Raises ArgumentError for an unknown column.
         """
-        from paramcount.sweeps.table import USUAL, Tried, sheet
+        from paramcount.sweeps.table import Tried, sheet
 
-        chosen = columns is not None
-        if chosen:
-            columns = texts("columns", columns, "names of columns", hint='columns=["params", "macs"]')
-        else:
-            columns = [*self.variables, *(name for name in USUAL if name in self.columns)]
-        for name in columns:
-            if name not in self.columns:
-                raise no_column(name, list(self.columns))
-        rows = self.valid.nonzero()[0]
+        names, rows = self.asked(columns, top)
         reasons = {each: int((self.reason == code).sum()) for code, each in enumerate(self.reasons)}
-        tried = Tried(len(self), len(rows), {reason: number for reason, number in reasons.items() if number})
-        if top is not None:
-            rows = rows[: whole_argument("top", top)]
-        return sheet(self.take(rows), list(dict.fromkeys(columns)), tried, chosen)
+        number = int(self.valid.sum())
+        tried = Tried(len(self), number, {reason: number for reason, number in reasons.items() if number})
+        return sheet(self.take(rows), names, tried, columns is not None)
+
+    def asked(self, columns: Sequence[str] | None = None, top: int | None = None) -> tuple[list[str], Any]:
+        """The columns that were asked for, or the usual ones, and the indices of the rows."""
+        from paramcount.sweeps.table import USUAL
+
+        names = column_names(columns) or [*self.variables, *(name for name in USUAL if name in self.columns)]
+        for name in names:
+            if name not in self.columns:
+                from paramcount.errors.suggest import unknown
+
+                raise unknown("column", name, self.columns)
+        rows = self.valid.nonzero()[0]
+        return list(dict.fromkeys(names)), rows if top is None else rows[: whole_argument("top", top)]
+
+    def save(self, path: str | PathLike[str], *, exact: bool = False, **settings: Any) -> None:
+        """Write the valid rows to a file, in the format of its ending: also .parquet, which needs pyarrow.
+
+        A .svg, .png or .pdf file is a plot. Raises ArgumentError as that of every result, MissingPackageError without
+        pyarrow or matplotlib.
+        """
+        from paramcount.sweeps.plot import PLOTS
+
+        name = file_path("path", path)
+        if format_of(name, PARQUET, *PLOTS) is not None:
+            super().save(name, exact=exact, **settings)
+            return
+        self.check_settings(settings)
+        if name.lower().endswith(PLOTS):
+            if settings:
+                raise ArgumentError("a plot takes no settings", hint="`Sweep.plot` takes two columns")
+            self.plot(name)
+            return
+        names, rows = self.asked(**settings)
+        if settings.get("columns") is None:
+            names = list(dict.fromkeys([*names, *self.columns]))
+        with needs(name):
+            from paramcount.sweeps.parquet import write
+        write(name, {each: self.columns[each][rows] for each in names})
 
     def brief(self) -> Sheet:
         return self.sheet(top=BRIEF)

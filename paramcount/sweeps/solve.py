@@ -11,7 +11,7 @@ from paramcount.cost.budgets import amount_of
 from paramcount.cost.count import count
 from paramcount.cost.figures import Figures
 from paramcount.cost.report import Report
-from paramcount.errors import ArgumentError, ParamcountError, quote
+from paramcount.errors import ArgumentError, ParamcountError, printable, quote
 from paramcount.language.language import SpecSyntax
 from paramcount.language.variables import all_variables
 from paramcount.layers.arguments import argument
@@ -51,6 +51,9 @@ class Solution(SolutionFields, Shown):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return f"<Solution {self.variable} = {self.value} of {printable(self.report.name)}>"
+
     @property
     def monotone(self) -> bool:
         return not self.gaps
@@ -58,6 +61,10 @@ class Solution(SolutionFields, Shown):
     @property
     def warnings(self) -> Sequence[str]:  # type: ignore[override]
         return self.report.warnings
+
+    @property
+    def settings(self) -> Sequence[str]:
+        return self.report.settings
 
     def sheet(self, **settings: Any) -> Sheet:
         """The report's sheet, with each budget below it; `settings` are those of `Report.sheet`."""

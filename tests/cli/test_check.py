@@ -340,3 +340,15 @@ def test_all_shipped_specs_pass(capsys):
     code, out, err = check(capsys, *shipped_specs(), "--variants")
     assert (code, err) == (0, "")
     assert re.fullmatch(rf"{len(shipped_specs())} specs, \d+ networks, no problems\n", out)
+
+
+def test_saved_counts_are_checked_beside_specs(capsys):
+    assert main(["fine.yaml", "--batch", "8", "-o", "saved.json", "--format", "csv"]) == 0
+    capsys.readouterr()
+    assert check(capsys, "saved.json", "fine.yaml", "--max-macs", "240")[:2] == (0, "2 specs, no problems\n")
+    code, found = problems(capsys, "saved.json", "--max-macs", "239")
+    assert code == 1 and (found[0]["spec"], found[0]["counted"]) == ("saved.json", 8 * 5 * 6)
+    code, out, _ = check(capsys, "saved.json", "--max-bytes", "1KiB", "--dtype", "int8")
+    assert code == 2 and out.startswith(
+        "saved.json: a saved count has the type that was counted\nhint: leave `--dtype`"
+    )

@@ -71,6 +71,17 @@ def test_a_function_of_this_directory(run):
     assert [row["path"] for row in found["rows"] if row["macs"]] == ["mix"]
 
 
+def test_budgets(run):
+    multiply = ("jax.numpy:matmul", "--args", "f32[25,16]", "f32[16,9]")  # 25 * 16 * 9 MACs
+    out, err, code = run(*multiply, "--max-macs", "3.6k", "--min-forward-macs", "1k")
+    assert (err, code) == ("", 0) and out.endswith("budget: kept (macs at most 3.6k, forward_macs at least 1k)\n")
+    out, err, code = run(*multiply, "--max-macs", "3k")
+    assert code == 1 and out.endswith("budget: not kept\n")
+    assert "macs 3,600 is over the budget of 3k by 600 (+20.0%)\n  largest: matmul 3.60 k" in err
+    out, err, code = run(*multiply, "--max-params", "3k")  # which nobody told
+    assert (out, code) == ("", 2) and "`params` is not known here" in err
+
+
 def test_an_installed_function_and_columns(run):
     out, err, code = run("jax.numpy:matmul", "--args", "bfloat16[25,16]", "bf16[16,9]", "--columns", "layer,flops")
     assert (err, code) == ("", 0)
@@ -108,7 +119,7 @@ def test_uncounted_operations(run):
         (["my_model:forward", "--args", "flaot32[3,4]"], "unknown dtype `flaot32`\nhint: did you mean `float32`?"),
         (["my_model:forward", "--args", "f32[3,4]"], "tracing `my_model:forward` failed: TypeError:"),
         (["my_model:wrong", "--args", "f32[3,4]"], "tracing `my_model:wrong` failed: TypeError: dot_general"),
-        (["my_model:wrong", "--arg", "f32[3,4]"], "unknown option `--arg`\nhint: did you mean `--args`?"),
+        (["my_model:wrong", "--arg", "f32[3,4]"], "unknown option `--arg`\nhint: write `--args 'f32[3,4]'`"),
         (["my_model:foreign", "--args", "f32[4,4]", "--no-strict", "--sort", "mac"], "unknown column `mac`"),
     ],
 )

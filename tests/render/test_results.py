@@ -4,9 +4,11 @@ After an intended change, `python tests/render/test_results.py` writes the golde
 it is committed. A new result is a line of RESULTS.
 """
 
+import copy
 import csv
 import io
 import json
+import pickle
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -26,6 +28,7 @@ from paramcount.errors import ArgumentError
 from paramcount.graph.network import Subject
 from paramcount.language.load import fresh_syntax
 from paramcount.layers.layer import Shape
+from paramcount.render.html import STYLE
 from paramcount.render.table import whole
 from paramcount.render.writing import FORMATS, rendered
 
@@ -117,9 +120,10 @@ def made(name: str) -> Any:
 
 
 def written(name: str, form: str) -> str:
-    """A result in a format, with a line's end, as a file has it."""
+    """A result in a format, with a line's end, as a file has it; without the rules, which all of HTML has alike."""
     sheet = made(name).with_warnings(**RESULTS[name][1])
-    return (whole(sheet) if form == "table" else rendered(sheet, form)) + "\n"
+    text = whole(sheet) if form == "table" else rendered(sheet, form)
+    return text.replace(f"<style>\n{STYLE}\n</style>\n", "") + "\n"
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -155,6 +159,12 @@ def test_it_is_saved_in_every_format(name, form, tmp_path):
     assert path.read_text(encoding="utf-8") == text + "\n"
     with pytest.raises(ArgumentError):
         made(name).render("xml", **RESULTS[name][1])
+
+
+@pytest.mark.parametrize("path", ["a\0b.csv", "a\ud800.csv"])
+def test_what_no_file_can_be_called(path):
+    with pytest.raises(ArgumentError, match="cannot be written: it is not a path"):
+        made("zoo").save(path)
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -204,6 +214,62 @@ def test_records_hold_raw_values():
     assert made("train").to_records()[0]["test"] is None and made("train").to_records()[0]["examples"] == 60_000
     assert made("trace").to_records()[0] | {"macs": 7200, "share": 1.0, "repeat": 2} == made("trace").to_records()[0]
     assert made("memory").to_records()[0]["bytes"] == 4 * 2698
+
+
+@pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+@pytest.mark.parametrize("name", RESULTS)
+def test_copies_are_equal(name, twin):
+    found = twin(made(name))
+    assert type(found) is type(made(name))
+    assert str(found) == str(made(name)) and found.to_dict() == made(name).to_dict()
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_its_repr_is_short(name):
+    text = repr(made(name))
+    assert type(made(name)).__name__ in text and len(text) < 160 and "\n" not in text
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_setting_is_one_of_its_sheet(name):
+    found = made(name)
+    for write in (found.to_records, found.render, lambda **settings: found.save("nowhere.md", **settings)):
+        with pytest.raises(ArgumentError, match=f"`{type(found).__name__}` has no setting `colour`"):
+            write(colour="red")
+    with pytest.raises(ArgumentError, match="exact must be true or false, not `yes`"):
+        found.render(exact="yes")
+
+
+def test_a_setting_that_is_misspelled():
+    with pytest.raises(ArgumentError, match="`Report` has no setting `column`\nhint: did you mean `columns`"):
+        made("count").to_records(column=["params"])
+    with pytest.raises(ArgumentError, match="`Sweep` has no setting `depth`\nhint: one of columns, top"):
+        made("sweep").to_records(depth=2)
+    with pytest.raises(ArgumentError, match="hint: one of depth, columns, sort, flat, top"):
+        made("solve").render(form="html")
+    with pytest.raises(ArgumentError, match="`Zoo` has no setting `top`\nhint: its rows cannot be chosen"):
+        made("zoo").render("html", top=3)
+
+
+@pytest.mark.parametrize("name", ["count", "sweep", "solve", "compare", "trace"])
+def test_columns_are_a_list_of_names(name):
+    for wrong, message in {
+        "params,macs": r'not `\'params,macs\'`\nhint: columns=\["params", "macs"\]',
+        "prams": r'hint: columns=\["prams"\]',
+        (): "at least one column",
+        ("prams",): "unknown column `prams`\nhint: did you mean `params`",
+    }.items():
+        with pytest.raises(ArgumentError, match=message):
+            made(name).to_records(columns=wrong)
+
+
+@pytest.mark.parametrize(
+    ("form", "meant"),
+    {"md": "markdown", ".md": "markdown", "Tex": "latex", "htm": "html", "xlsx": "csv", "lates": "latex"}.items(),
+)
+def test_a_format_by_another_name(form, meant):
+    with pytest.raises(ArgumentError, match=f"unknown format `{form}`\nhint: did you mean `{meant}`"):
+        made("memory").render(form)
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from paramcount.errors import printable
 from paramcount.graph.network import Subject
 from paramcount.numbers.units import binary, decimal, duration, grouped, portion, rate
-from paramcount.render.sheet import PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet
+from paramcount.render.sheet import PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet, meanings
 from paramcount.render.shown import Shown
 
 
@@ -87,10 +88,14 @@ class Measurements(Shown):
     optimizer: str | None = None
     dtype: str = "float32"
 
+    def __repr__(self) -> str:
+        batches = ", ".join(str(row.batch) for row in self.rows)
+        return f"<Measurements {printable(str(self.subject))}: batch {batches} on {printable(self.device)}>"
+
     @property
     def convention(self) -> str:
         """What was measured on which device, and what the figures mean, in one line."""
-        return "; ".join([self.where, *(f"{each.title} = {each.meaning}" for each in self.headings if each.meaning)])
+        return "; ".join([self.where, *meanings(self.headings)])
 
     @property
     def where(self) -> str:

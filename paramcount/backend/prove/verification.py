@@ -78,12 +78,20 @@ class Verification(Shown):
         """Whether all figures agree."""
         return not self.differences and all(check.ok for check in self.checks)
 
+    def __repr__(self) -> str:
+        return f"<Verification {self.outcome}>"
+
+    @property
+    def outcome(self) -> str:
+        """Whether all figures agree, in a few words."""
+        failed = sum(not check.ok for check in self.checks)
+        found = "all figures agree" if self.ok else f"{failed} of {len(self.checks)} checks failed"
+        return f"{printable(str(self.subject))}: {found}"
+
     @property
     def verdict(self) -> str:
-        """Whether all figures agree, in one line."""
-        failed = sum(not check.ok for check in self.checks)
-        verdict = "all figures agree" if self.ok else f"{failed} of {len(self.checks)} checks failed"
-        return f"{printable(str(self.subject))}: {verdict} ({self.seconds:.1f} s); {self.subject.examples()}"
+        """The outcome, how long it took, and for which input."""
+        return f"{self.outcome} ({self.seconds:.1f} s); {self.subject.examples()}"
 
     @property
     def name(self) -> str:

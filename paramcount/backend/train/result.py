@@ -12,7 +12,7 @@ from paramcount.backend.measure.result import UNLIKELY
 from paramcount.errors import printable
 from paramcount.graph.network import Subject
 from paramcount.layers.arguments import file_path
-from paramcount.numbers.units import grouped, portion, rate
+from paramcount.numbers.units import grouped, number_of, portion, rate
 from paramcount.render.sheet import PROGRAMS, SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 from paramcount.render.writing import ALSO, FORMATS
@@ -87,6 +87,9 @@ class Training(Shown):
     resumed: int = 0
     peak: float | None = None
     reduction: Reduction | None = None
+
+    def __repr__(self) -> str:
+        return f"<Training {printable(str(self.subject))}: {number_of(len(self.epochs), 'epoch')}>"
 
     @property
     def name(self) -> str:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from paramcount.cost.compare.rows import EQUAL, Pair, opened, pairs_of
 from paramcount.cost.count import count
 from paramcount.cost.counted import Counted, plain
-from paramcount.errors import ArgumentError, quote
+from paramcount.errors import ArgumentError, printable, quote
 from paramcount.graph.network import as_written
-from paramcount.layers.arguments import argument, texts, whole_argument
+from paramcount.layers.arguments import argument, column_names, whole_argument
 from paramcount.layers.fields import Flag
 from paramcount.numbers.arithmetic import Size
 from paramcount.render.sheet import SCHEMA, Sheet
 from paramcount.render.shown import Shown
 
 ALL_LEVELS = 10**9
+TRACED = "as traced"  # what the convention of a trace begins with
 NOT_COUNTED = "NOT counted"  # what a convention says of a trace alone
 
 
@@ -69,12 +70,11 @@ def side(given: Any, settings: dict[str, Any]) -> tuple[str, Counted]:
     if isinstance(given, Counted):
         return given.title, given
     if isinstance(given, (str, os.PathLike)):
-        from paramcount.cost.saved import ENDING, saved_in
-        from paramcount.language.load import load
+        from paramcount.cost.saved import named
 
         name = os.fsdecode(given)
-        found = saved_in(name) if name.lower().endswith(ENDING) else None
-        return name, found or count(load(name), **settings)
+        found = named(name)
+        return name, found if isinstance(found, Counted) else count(found, **settings)
     found = count(given, **settings)
     return found.title, found
 
@@ -88,7 +88,7 @@ class Comparison(Shown):
     """
 
     names: tuple[str, ...]
-    sides: tuple[Counted, ...] = field(repr=False)
+    sides: tuple[Counted, ...]
 
     def __post_init__(self) -> None:
         if not all(each.single for each in self.sides):
@@ -96,6 +96,9 @@ class Comparison(Shown):
         first, *others = self.sides
         for name, other in zip(self.names[1:], others, strict=True):
             check_alike(self.names[0], first.convention, name, other.convention)
+
+    def __repr__(self) -> str:
+        return f"<Comparison {' → '.join(map(printable, self.names))}>"
 
     @property
     def title(self) -> str:
@@ -156,8 +159,7 @@ class Comparison(Shown):
         from paramcount.cost.compare.sheet import beside, listed
 
         changed = argument("changed", changed, Flag())
-        if columns is not None:
-            columns = texts("columns", columns, "names of columns", hint='columns=["layer", "macs"]')
+        columns = column_names(columns)
         if len(self.sides) == 2:
             levels = max(side.levels for side in self.sides)
             return beside(self, levels if depth is None else whole_argument("depth", depth), columns, changed)
@@ -215,7 +217,10 @@ def check_alike(name: str, convention: str, other_name: str, other_convention: s
             first, second = ([part.partition(": ")[0] for part in each] for each in (first, second))
         names = f"{quote(name)} and {quote(other_name)}"
         message = f'{names} were counted differently: "{"; ".join(first)}" and "{"; ".join(second)}"'
-        raise ArgumentError(message, hint="count both with the same batch, dtype, training and attention")
+        hint = "count both with the same batch, dtype, training and attention"
+        if TRACED in first or TRACED in second:
+            hint = "compare two traces, or two specs; `verify` compares a spec with its trace"
+        raise ArgumentError(message, hint=hint)
 
 
 def trains(parts: Sequence[str]) -> bool:

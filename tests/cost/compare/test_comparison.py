@@ -1,6 +1,7 @@
 """Comparisons as they are shown: two networks and several, unknown figures, and what was counted differently."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ import paramcount as pc
 from paramcount.cost.compare.comparison import Comparison, compare
 from paramcount.cost.count import count
 from paramcount.cost.counted import Counted
-from paramcount.cost.figures import Figures, Row
+from paramcount.cost.figures import Figures, Phases, Row
 from paramcount.cost.tally import Tallies
 from paramcount.errors import ArgumentError, SpecError
 from paramcount.graph.network import Network, Subject
@@ -270,9 +271,13 @@ def test_traces():
         ["+", "block2"],
     ]
     assert [row[0] for row in comparison.sheet().above.rows] == ["MACs", "FLOPs"]
+    step = replace(traced(10), phases=Phases(4, 6))
+    rows = compare(traced(10), step).sheet().above.rows
+    assert [row[0] for row in rows] == ["MACs", "  forward", "  backward", "FLOPs"]
     assert "step: not counted: custom_call" in lines
     assert comparison.convention == "as traced; MACs include padding; FLOPs = 2 × MACs; elementwise apart"
-    with pytest.raises(ArgumentError, match='"one example; float32" and "as traced; elementwise apart"'):
+    words = '"one example; float32" and "as traced; elementwise apart"\nhint: compare two traces, or two specs'
+    with pytest.raises(ArgumentError, match=words):
         compare("mlp", traced(10))
 
 
@@ -280,5 +285,17 @@ def test_what_is_compared():
     assert pc.compare is compare and pc.Comparison is Comparison
     with pytest.raises(ArgumentError, match="is not a network"):
         compare("mlp", 5)
-    with pytest.raises(SpecError, match=r"has no variant `51`\nhint: did you mean `50`\?"):
+    with pytest.raises(SpecError, match=r"has no variant `51`\nhint: the variants are 18, 34, 50"):
         compare("resnet:18", "resnet:51")
+
+
+def test_long_names_are_shortened_before_the_figures_of_a_narrow_terminal():
+    names = ("mobilenet_v2@width=0.5,resolution=192", "mobilenet_v2@width=0.75,resolution=192")
+    found = compare(*names)
+    text = render(found.sheet(), width=60, encoding="utf-8", colour=False)
+    rows = {line[:24].strip(): line[24:].split() for line in text.split("\n\n")[1].splitlines()[1:]}
+    assert rows["params"] == ["1,968,680", "2,636,424", "+33.9%"]
+    assert rows["bytes of the parameters"][0] == "7,874,720"
+    assert max(map(len, text.splitlines())) <= 60
+    several = render(compare(*names, "mlp").sheet(), width=80, encoding="utf-8", colour=False)
+    assert max(map(len, several.splitlines())) <= 80 and "activations" not in several
