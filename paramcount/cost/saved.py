@@ -21,6 +21,7 @@ from paramcount.render.sheet import SCHEMA
 ENDING = ".json"
 LARGEST = 1 << 26  # bytes; the longest shipped network takes one of these 64 MiB
 DEEPEST = 150  # levels of rows
+MOST = 10**1000  # of a number; no figure of a network is near, and a quotient of larger ones could not be written
 MOST_ITERATIONS = 10**6  # that the rows of a file stand for, on all levels
 BEYOND = ("loss_elementwise", "kv_cache_bytes")  # totals that are not figures of rows
 SAVE_ONE = "save a count with `paramcount SPEC -o FILE.json`"
@@ -277,7 +278,7 @@ class Reader:
 
     def whole(self, value: Any, where: str) -> int | None:
         """A whole number of at least 0, or None where it is unknown."""
-        if value is None or (type(value) is int and value >= 0):
+        if value is None or (type(value) is int and 0 <= value < MOST):
             return value
         raise self.wrong(f"{where} is {quote(json.dumps(value))}, not a whole number")
 

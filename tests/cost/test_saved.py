@@ -138,6 +138,7 @@ def with_total(**changes):
         (with_row(params=-5), "params of row 0 is `-5`, not a whole number"),
         (with_row(params=1.5), "params of row 0 is `1.5`, not a whole number"),
         (with_row(params="1"), 'params of row 0 is `"1"`, not a whole number'),
+        (with_row(macs=10**4000), "macs of row 0 is `1000"),
         (with_row(macs=True), "macs of row 0 is `true`, not a whole number"),
         (with_row(macs=float("nan")), "macs of row 0 is `NaN`, not a whole number"),
         (with_row(params=5), "`params` of its rows does not sum to its total"),
