@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from textwrap import fill
 
 from paramcount.cost.kinds import counts_of
@@ -38,10 +39,10 @@ WIDTH = 120
 
 def page() -> str:
     """The whole page, in Markdown."""
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, index()]
     explained = {""}
     for family, words in families().items():
-        parts.append(f"## {family.capitalize()}{'s' * (family in (MODIFIER, BLOCK))}\n")
+        parts.append(f"## {title(family)}\n")
         if family in ABOUT:
             parts.append(f"{ABOUT[family]}\n")
         for word in words:
@@ -51,6 +52,24 @@ def page() -> str:
                 parts.append(f"{paragraphs(found.more)}\n")
             parts.append(section(found))
     return "\n".join(parts)
+
+
+def title(family: str) -> str:
+    return f"{family.capitalize()}{'s' * (family in (MODIFIER, BLOCK))}"
+
+
+def index() -> str:
+    """All words by their families, each with a link to its section."""
+    lines, seen = ["| | |", "|---|---|"], Counter()
+
+    def link(text: str) -> str:
+        anchor = text.strip("`").lower().replace(" ", "-")
+        seen[anchor] += 1  # GitHub numbers sections of the same title
+        return f"[{text}](#{anchor}{f'-{seen[anchor] - 1}' if seen[anchor] > 1 else ''})"
+
+    for family, words in families().items():
+        lines.append(f"| {link(title(family))} | {' '.join(link(f'`{word}`') for word in words)} |")
+    return "\n".join([*lines, ""])
 
 
 def section(found: Description) -> str:

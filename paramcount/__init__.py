@@ -6,7 +6,7 @@ CamelCase name (`BatchNorm`, `LSTM`, `Bottleneck`), and modules: `data`, `losses
 of layers. Editors read the same names in `__init__.pyi`, which docs/make_stub.py writes.
 """
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 HOMES = {  # the public names by the module that defines them
     "backend.measure.measure": "measure",

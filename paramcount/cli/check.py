@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paramcount.cli.options import WRITING, Parser, listed, load_plugins, piped, save, show
+from paramcount.cli.options import WRITING, Parser, load_plugins, piped, save, show
 from paramcount.cost.figures import Figures
-from paramcount.errors import ArgumentError, ParamcountError, SpecError
+from paramcount.errors import ArgumentError, ParamcountError, SpecError, series
 from paramcount.render.terminal import encoding, warn, written
 from paramcount.render.writing import FORMATS
 
@@ -159,9 +159,9 @@ def parser() -> Parser:
     add("--variants", action="store_true", help="check every variant of each spec")
     parser.limits(Figures._fields)
     add("--dtype", metavar="TYPE", default="float32", help="the type of the parameters for budgets (default float32)")
-    add("--specs-only", action="store_true", help="pass over YAML files that have neither `layers` nor `input`")
+    add("--specs-only", action="store_true", help="skip YAML files that have neither `layers` nor `input`")
     parser.shared("--plugin", *(each for each in WRITING if each != "--format"))
     choices = (*LINES, *FORMATS)
-    help = f"what is printed: {listed(choices)} (default text, in GitHub Actions github)"
+    help = f"what is printed: {series(choices)} (default text, in GitHub Actions github)"
     parser.shared("--format", choices=choices, default=None, help=help)
     return parser

@@ -21,11 +21,11 @@ from paramcount.errors import ArgumentError, quote
 from paramcount.render.terminal import warn
 
 EXAMPLES = """\
-SPEC is a shipped spec, a file, or - for standard input; behind an @ it has
-variables of its own. FILE.json is a count that was saved by
-`paramcount SPEC -o FILE.json`. Rows are equal, changed (~), added (+) or
-removed (-). With three networks or more, each is a row. The exit code is 0, or
-with --fail-on-change 1 if anything differs.
+SPEC is a shipped spec, a file, or - for standard input; SPEC@NAME=VALUE sets a
+variable of one spec. FILE.json is a count saved by `paramcount SPEC -o
+FILE.json`. Rows are equal, changed (~), added (+) or removed (-). With three
+networks or more, each is a row. The exit code is 0, or with --fail-on-change 1
+if anything differs.
 
 examples:
   paramcount compare resnet:18 resnet:50
@@ -128,7 +128,7 @@ def parser() -> Parser:
     parser = Parser(
         prog="paramcount compare",
         usage="paramcount compare SPEC|FILE.json SPEC|FILE.json ... [options]",
-        description="Show what changes between networks: two row by row, more by their totals.",
+        description="Compare networks: two of them row by row, more by their totals.",
         epilog=EXAMPLES,
     )
     add = parser.add_argument

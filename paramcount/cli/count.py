@@ -28,7 +28,8 @@ examples:
   paramcount resnet --train --optimizer adam   what a training step costs
   paramcount llama --batch 8 --kv-cache 32768  the bytes of a KV cache too
   paramcount ./my.yaml --max-params 3.5M       exit code 1 where there are more
-  paramcount compare resnet:18 resnet:50       two networks beside each other
+  paramcount compare resnet:18 resnet:50       two networks side by side
+  paramcount list MobileNetV2                  the spec of a model, by its name
   paramcount verify mobilenet_v2               build it in JAX and compare
   paramcount measure mobilenet_v2 --batch 1,8  time it on this machine
 """

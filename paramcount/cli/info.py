@@ -5,8 +5,8 @@ from __future__ import annotations
 from paramcount.cli.options import WRITING, Parser, show, spec_of, variables_set
 
 EXAMPLES = """\
-Nothing is counted. The variables are those that `--set NAME=VALUE` changes in
-other commands; one that depends on others is shown as it is written.
+Nothing is counted. `--set NAME=VALUE` sets a variable in every command; one
+that depends on others is shown as it is written, and with its value.
 
 examples:
   paramcount info llama                what can be chosen and set
@@ -35,7 +35,7 @@ def parser() -> Parser:
     parser = Parser(
         prog="paramcount info",
         usage="paramcount info SPEC[:VARIANT] [options]",
-        description="Show what a spec says of itself: description, input, variants, variables.",
+        description="Show the description, the inputs, the variants and the variables of a spec.",
         epilog=EXAMPLES,
     )
     parser.shared("spec", "--variant", "--set", "--plugin", *WRITING)

@@ -13,7 +13,8 @@ examples:
   paramcount list                      every shipped spec with its variants
   paramcount list resnet               those with `resnet` in their description
   paramcount list llama:3              by name and variant
-  paramcount list --names              names alone, for scripts
+  paramcount list meta-llama/Llama-3.2-1B  the name in another library
+  paramcount list --names              only names, for scripts
   paramcount list --names resnet:      the variants of one spec
 """
 
@@ -23,7 +24,7 @@ def run(arguments: list[str]) -> int:
     options = parser().parse(arguments)
     if options.names:
         if options.format != "table" or options.output:
-            raise ArgumentError("`--names` prints names alone", hint="leave it out for a format or a file")
+            raise ArgumentError("`--names` prints only names", hint="leave it out for a format or a file")
         print(*names(options.word or ""), sep="\n")
         return 0
     from paramcount.language.listing import listing, sheet
@@ -53,10 +54,9 @@ def names(word: str) -> list[str]:
 
 
 def nothing(word: str) -> ArgumentError:
-    from paramcount.errors.suggest import did_you_mean, nearest
-    from paramcount.language.yaml.source import shipped_specs
+    from paramcount.language.usual_names import no_spec
 
-    hint = did_you_mean(nearest(word, shipped_specs()), "`paramcount list` lists all")
+    hint = no_spec(word, word.partition(":")[0]).hint
     return ArgumentError(f"no shipped spec has {quote(word)} in its name, description or reference", hint=hint)
 
 
@@ -68,7 +68,12 @@ def parser() -> Parser:
         description="List the shipped specs with their variants.",
         epilog=EXAMPLES,
     )
-    parser.add_argument("word", metavar="WORD", nargs="?", help="only those that have WORD in what they say")
-    parser.add_argument("--names", action="store_true", help="print bare names, one a line")
+    parser.add_argument(
+        "word",
+        metavar="WORD",
+        nargs="?",
+        help="what to look for: a name, a word, or a model as another library calls it",
+    )
+    parser.add_argument("--names", action="store_true", help="print only names, one per line")
     parser.shared(*WRITING)
     return parser

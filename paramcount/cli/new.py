@@ -8,8 +8,8 @@ from paramcount.cli.options import Parser
 from paramcount.errors import ArgumentError, quote
 
 EXAMPLES = """\
-The file is a small network that can be counted at once, with comments that say
-what is what. A file that is there is never replaced; with - for NAME.yaml the
+The file is a small network that can be counted at once, with comments that
+explain each part. An existing file is never replaced; with - for NAME.yaml, the
 spec is printed.
 
 examples:
@@ -34,7 +34,7 @@ def run(arguments: list[str]) -> int:
 
 
 def write(path: str, text: str) -> None:
-    """Write a file that is not there yet; raises ArgumentError where it is, or cannot be written."""
+    """Write a new file; raises ArgumentError if it exists or cannot be written."""
     folder, name = os.path.split(path)
     stem, ending = os.path.splitext(name)
     if ending not in (".yaml", ".yml"):
@@ -43,7 +43,7 @@ def write(path: str, text: str) -> None:
         hint = f"write `paramcount new {shell(meant)}`"
         raise ArgumentError(f"{quote(path)} is not the name of a .yaml file", hint=hint)
     if os.path.lexists(path):
-        raise ArgumentError(f"{quote(path)} is there already", hint="choose another name, or remove it")
+        raise ArgumentError(f"{quote(path)} already exists", hint="choose another name, or remove it")
     if folder and not os.path.isdir(folder):
         raise ArgumentError(f"there is no folder {quote(folder)}", hint=f"`mkdir -p {shell(folder)}` makes it")
     try:
@@ -68,10 +68,10 @@ def parser() -> Parser:
         rule="one file at a time",
         prog="paramcount new",
         usage="paramcount new NAME.yaml [--image | --tokens | --sequence]",
-        description="Write a spec to begin with.",
+        description="Write a small spec to start from.",
         epilog=EXAMPLES,
     )
-    parser.add_argument("file", metavar="NAME.yaml", help="the file, which must not be there yet; - prints it")
+    parser.add_argument("file", metavar="NAME.yaml", help="the file, which must not exist yet; - prints the spec")
     layouts = parser.add_mutually_exclusive_group()
     for layout in LAYOUTS:
         layouts.add_argument(

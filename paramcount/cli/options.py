@@ -6,10 +6,10 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
-from paramcount.errors import ArgumentError, printable, quote
+from paramcount.errors import ArgumentError, printable, quote, series
 from paramcount.render import terminal
 from paramcount.render.terminal import complain, warn
 from paramcount.render.writing import FORMATS, format_of, rendered, write
@@ -17,6 +17,9 @@ from paramcount.render.writing import FORMATS, format_of, rendered, write
 if TYPE_CHECKING:
     from paramcount.language.language import SpecSyntax
     from paramcount.render.sheet import Sheet
+
+
+LIMITS = "the most parameters, as 3.5M; likewise --max-macs 300M, --max-bytes 14MiB, --min-params, and so on"
 
 
 class Parser(argparse.ArgumentParser):
@@ -47,7 +50,7 @@ class Parser(argparse.ArgumentParser):
         """Add `--optimizer`, which is None if it is not given, unless it has a default."""
         from paramcount.cost.optimizers import OPTIMIZERS
 
-        help = f"the optimizer of the training: {listed(list(OPTIMIZERS))} (default sgd)"
+        help = f"the optimizer of the training: {series(list(OPTIMIZERS))} (default sgd)"
         self.add_argument("--optimizer", metavar="NAME", choices=tuple(OPTIMIZERS), default=default, help=help)
 
     def counting(self) -> None:
@@ -64,11 +67,10 @@ class Parser(argparse.ArgumentParser):
         add("--kv-cache", metavar="TOKENS", type=at_least_one, help="add the bytes of a KV cache of this many tokens")
         add("--attention", choices=ATTENTION, default="dense", help="exact counts only pairs that are not masked")
 
-    def limits(self, figures: Sequence[str]) -> None:
+    def limits(self, figures: Iterable[str], example: str = "params", help: str = LIMITS) -> None:
         """Let figures be limited by `--max-FIGURE` and `--min-FIGURE`, of which the help shows one."""
-        self.limited = figures
-        help = "the most parameters: 3.5M, 8B; likewise --max-macs 300M, --max-bytes 14MiB, --min-params, and so on"
-        self.add_argument("--max-params", metavar="N", help=f"{help}; beyond, the exit code is 1")
+        self.limited = list(figures)
+        self.add_argument(f"--max-{example}", metavar="N", help=f"{help}; if a limit is not kept, the exit code is 1")
 
     @property
     def help_hint(self) -> str:
@@ -173,10 +175,6 @@ def refuse_same_files(paths: Sequence[str]) -> None:
         seen.add(place)
 
 
-def listed(words: Sequence[str]) -> str:
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
 def at_least_one(text: str) -> int:
     """A whole number of at least 1; a suffix is refused, since 8k tokens may be 8,192 or 8,000."""
     number = whole_number(text)
@@ -249,19 +247,19 @@ SHARED: dict[str, dict[str, Any]] = {
     "--flat": {
         "action": "store_true",
         "default": None,
-        "help": "show layers alone, of all levels, with their paths",
+        "help": "show only layers, of all levels, with their paths",
     },
-    "--top": {"metavar": "N", "type": at_least_one, "help": "show the first N rows alone"},
+    "--top": {"metavar": "N", "type": at_least_one, "help": "show only the first N rows"},
     "--format": {
         "metavar": "FORMAT",
         "choices": tuple(FORMATS),
         "default": "table",
-        "help": f"what is printed: {listed(list(FORMATS))} (default table)",
+        "help": f"what is printed: {series(list(FORMATS))} (default table)",
     },
     "--output": {
         "metavar": "FILE",
         "type": output_file,
-        "help": f"also write a file, in the format of its ending: {listed(list(FORMATS.values()))}; repeatable",
+        "help": f"also write a file, in the format of its ending: {series(list(FORMATS.values()))}; repeatable",
         **REPEATABLE,
     },
     "--exact": {"action": "store_true", "help": "write all digits of counts and bytes"},
@@ -357,7 +355,9 @@ def check_format(options: argparse.Namespace, choosing: Sequence[str] = TREE) ->
         hint = "json holds all rows and figures, in the order of the network"
         raise ArgumentError(f"`{unused[0]}` is for the other formats, not for json", hint=hint)
     if "--flat" in unused and options.depth is not None:
-        raise ArgumentError("`--flat` shows layers of every level, so it takes no `--depth`", hint="leave one out")
+        raise ArgumentError(
+            "`--flat` shows the layers of all levels, so it does not take `--depth`", hint="leave one out"
+        )
 
 
 def shown(found: Any, options: argparse.Namespace) -> Sheet:

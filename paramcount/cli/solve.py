@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import SUPPRESS
 
+from paramcount.cli.limits import spellings
 from paramcount.cli.options import WRITING, Parser, show, spec_of, variables_set
 from paramcount.cli.values import number
 from paramcount.cost.figures import Figures
@@ -56,7 +57,6 @@ def parser() -> Parser:
     parser.shared("--plugin", *WRITING)
     help = "the most MACs: 300M, 5e9; likewise --max-params, --max-bytes 14MiB, and any other figure"
     for name in Figures._fields:
-        words = [name.replace("_", "-"), *(["bytes"] if name == "param_bytes" else [])]
-        options = [f"--max-{word}" for word in words]
+        options = [f"--max-{each}" for each in spellings(name)]
         add(*options, metavar="N", help=help if name == "macs" else SUPPRESS)
     return parser

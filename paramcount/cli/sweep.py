@@ -16,6 +16,7 @@ from paramcount.errors import ArgumentError, printable
 from paramcount.numbers.units import grouped, number_of
 from paramcount.render.terminal import complain, progress
 from paramcount.render.writing import format_of
+from paramcount.sweeps.plot import PLOTS
 
 if TYPE_CHECKING:
     from paramcount.sweeps.result import Sweep
@@ -34,7 +35,6 @@ examples:
   paramcount sweep resnet "depths[*]=2:12" --random 10000 --output resnets.csv
 """
 ROWS = 10
-PLOTS = (".svg", ".png", ".pdf")
 TO_END = [each for each in (signal.SIGTERM, getattr(signal, "SIGHUP", None)) if each]
 
 
@@ -229,7 +229,7 @@ def parser() -> Parser:
     add("--pareto", metavar="A,B", help="keep the Pareto front of two columns; smaller is better, for -B larger")
     parser.shared("--sort", help="sort the rows by a column, from the largest")
     add("--ascending", action="store_true", help="sort them from the smallest")
-    add("--top", metavar="N", type=at_least_one, help=f"the number of rows to show (default {ROWS})")
+    parser.shared("--top", help=f"the number of rows to show (default {ROWS})")
     parser.shared("--columns")
     parser.shared("--format", "--exact")
     written = (

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from paramcount.cli.count import budgeted, ended
 from paramcount.cli.options import REPEATABLE, TREE, WRITING, Parser, check_format, show, shown
-from paramcount.cost.figures import Figures, Phases
 from paramcount.errors import needs
 from paramcount.graph.network import Subject
 
@@ -15,6 +14,7 @@ EXAMPLES = """\
 examples:
   paramcount trace jax.numpy:matmul --args "float32[25,16]" "float32[16,9]"
   paramcount trace my_model:forward --args "float32[8,224,224,3]" --depth 3
+  paramcount trace my_model:forward --args "float32[1,64]" --max-macs 3M
   paramcount trace my_model:solve --args "float32[64]" --trips 10
 """
 
@@ -33,6 +33,8 @@ def run(arguments: list[str]) -> int:
 
 
 def parser() -> Parser:
+    from paramcount.cost.figures import FIGURES
+
     parser = Parser(
         rule="the function's arguments follow `--args`",
         prog="paramcount trace",
@@ -45,8 +47,8 @@ def parser() -> Parser:
     add("--args", metavar="TYPE[SIZES]", nargs="*", default=[], help="its arguments: float32[8,224,224,3], 10, true")
     trips = "iterations of `while` loops, of all or in a scope, or `unknown`; repeatable"
     parser.add_argument("--trips", metavar="[SCOPE=]N", help=trips, **REPEATABLE)
-    parser.limits([*Figures._fields, *Phases._fields])
     add("--no-strict", action="store_true", help="list operations without a rule as uncounted")
+    parser.limits(FIGURES, "macs", "the most MACs: 300M; likewise --max-flops, --min-macs, and so on")
     parser.shared("--depth", help="open N levels of scopes, or `all` (default: the first with several rows)")
     parser.shared(*TREE[1:], *WRITING)
     return parser

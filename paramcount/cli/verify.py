@@ -39,7 +39,7 @@ def parser() -> Parser:
     parser = Parser(
         prog="paramcount verify",
         usage="paramcount verify SPEC[:VARIANT] [options]",
-        description="Build a network in JAX, and compare it with its count.",
+        description="Build a network in JAX and compare it with its count.",
         epilog=EXAMPLES,
     )
     parser.shared("spec", "--variant", "--set")

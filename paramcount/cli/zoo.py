@@ -40,7 +40,7 @@ def parser() -> Parser:
         rule="one word at a time",
         prog="paramcount zoo",
         usage="paramcount zoo [WORD] [options]",
-        description="List the shipped specs, and what each costs.",
+        description="Show what each shipped spec costs.",
         epilog=EXAMPLES,
     )
     parser.add_argument("word", metavar="WORD", nargs="?", help="only those with WORD in name:variant or reference")

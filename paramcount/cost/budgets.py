@@ -14,11 +14,12 @@ from paramcount.language.expect import BOUNDS, Limit, refuse_crossed
 from paramcount.layers.fields import Number
 from paramcount.numbers.amounts import amount
 from paramcount.numbers.arithmetic import native
-from paramcount.numbers.units import grouped, rounded
+from paramcount.numbers.units import grouped, percent
 
 BIGGEST = 5  # outermost rows that are named where a figure is not equal
 WORK = ("macs", "flops", "elementwise", *Phases._fields)  # which a trace may not have counted
 LARGEST = 3  # leaves that are named where a figure is over its budget
+NOTHING = "0.0%"
 
 
 class Violation(NamedTuple):
@@ -90,8 +91,8 @@ def relative(difference: int, amount: int) -> str:
     >>> relative(504_872, 3_000_000), relative(-1, 3), relative(1, 10**9), relative(5, 0)
     (' (+16.8%)', ' (-33.3%)', '', '')
     """
-    ones, tenth = divmod(rounded(1000 * abs(difference), amount), 10) if amount else (0, 0)
-    return f" ({'+' if difference > 0 else '-'}{ones:,}.{tenth}%)" if ones or tenth else ""
+    text = percent(abs(difference), amount) if amount else NOTHING
+    return "" if text == NOTHING else f" ({'+' if difference > 0 else '-'}{text})"
 
 
 def error_of(title: str, found: Sequence[Violation]) -> CheckError:

@@ -85,7 +85,7 @@ def kind_sheet(word: str) -> Sheet:
         Heading("argument", "argument"),
         Heading("takes", "takes", wrap=16),
         Heading("default", "default", wrap=8),
-        Heading("meaning", "meaning", wrap=24),
+        Heading("meaning", "meaning", wrap=20),
     ]
     rows = [(each.name, each.takes, each.default, each.meaning) for each in found.arguments]
     about = [line for each in filter(None, (found.sentence, *found.formulas)) for line in ("", each)]

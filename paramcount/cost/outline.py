@@ -16,7 +16,7 @@ class Branch(NamedTuple):
     below: list[Branch]
 
 
-def outline(rows: Sequence[Row], depth: int = 1, order: Callable[[Row], Any] | None = None) -> list[tuple[str, Row]]:
+def outline(rows: Sequence[Row], depth: int, order: Callable[[Row], Any] | None = None) -> list[tuple[str, Row]]:
     """The rows of the outermost `depth` levels, each with its name below its parent; `order` sorts siblings."""
     lines: list[tuple[str, Row]] = []
 

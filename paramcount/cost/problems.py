@@ -14,7 +14,7 @@ from paramcount.errors import ManyErrors, ParamcountError, Position, printable, 
 from paramcount.language.expect import Limit
 from paramcount.language.language import SpecSyntax
 from paramcount.language.load import Loaded, every_variant, expanded
-from paramcount.numbers.units import grouped
+from paramcount.numbers.units import grouped, number_of
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 
@@ -51,7 +51,7 @@ HEADINGS = (
     Heading("figure", "figure", if_any=True),
     Heading("counted", "counted", grouped, right=True, if_any=True),
     Heading("limit", "limit", grouped, right=True, if_any=True),
-    Heading("message", "message", lambda message: message.partition("\n")[0], cut=True),
+    Heading("message", "message", lambda message: message.partition("\n")[0], wrap=30),
 )
 
 
@@ -75,11 +75,11 @@ class Problems(Shown):
     @property
     def verdict(self) -> str:
         """How many there are, in one line."""
-        parts = [several(self.specs, "spec"), several(len(self.found), "problem")]
+        parts = [number_or_no(self.specs, "spec"), number_or_no(len(self.found), "problem")]
         if self.networks > self.specs:
-            parts.insert(1, several(self.networks, "network"))
+            parts.insert(1, number_or_no(self.networks, "network"))
         if self.passed_over:
-            parts.insert(-1, f"{several(self.passed_over, 'file')} passed over")
+            parts.insert(-1, f"{number_or_no(self.passed_over, 'file')} passed over")
         return ", ".join(parts)
 
     def sheet(self) -> Sheet:
@@ -93,8 +93,8 @@ class Problems(Shown):
         return {"schema": SCHEMA, "command": "check", "specs": self.specs, "problems": problems}
 
 
-def several(number: int, what: str) -> str:
-    return f"{grouped(number) if number else 'no'} {what}{'' if number == 1 else 's'}"
+def number_or_no(number: int, what: str) -> str:
+    return number_of(number, what) if number else f"no {what}s"
 
 
 def problems_of(

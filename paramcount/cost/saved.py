@@ -22,7 +22,7 @@ LARGEST = 1 << 26  # bytes; the longest shipped network takes one of these 64 Mi
 DEEPEST = 150  # levels of rows
 MOST_ITERATIONS = 10**6  # that one row stands for
 BEYOND = ("loss_elementwise", "kv_cache_bytes")  # totals that are not figures of rows
-SAVE_ONE = "save a count with `paramcount SPEC --format json > FILE`"
+SAVE_ONE = "save a count with `paramcount SPEC -o FILE.json`"
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,7 +96,7 @@ def saved_in(path: str) -> Saved | None:
     >>> saved_in("nowhere.json")
     Traceback (most recent call last):
     paramcount.errors.ArgumentError: `nowhere.json` cannot be read: No such file or directory
-    hint: save a count with `paramcount SPEC --format json > FILE`
+    hint: save a count with `paramcount SPEC -o FILE.json`
     """
     try:
         with open(path, "rb") as file:

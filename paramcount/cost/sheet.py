@@ -24,8 +24,8 @@ def cyan(_: object) -> str:
     return "36"
 
 
-def yes(leaf: bool) -> str:
-    return str(leaf).lower()
+def true_or_false(flag: bool) -> str:
+    return str(flag).lower()
 
 
 def several(shapes: Sequence[Shape]) -> str:
@@ -45,7 +45,13 @@ DESCRIBING = {  # the columns that are not figures
     "bar": Heading("bar", "", bar, drop=1, colour=cyan, reader=PEOPLE),
     "note": Heading("note", "note", drop=8, wide=14, cut=True, if_any=True, aside=True),
     "depth": Heading("depth", "depth", right=True),
-    "leaf": Heading("leaf", "leaf", yes),
+    "leaf": Heading("leaf", "leaf", true_or_false),
+}
+FLAT = {  # what differs where rows are layers: their paths need room, and shares say which are the heaviest
+    "path": {"wide": 36},
+    "layer": {"wide": 36},
+    "weights": {"drop": 4},
+    "share": {"drop": 6},
 }
 DROPPED = {"weights": 6}
 
@@ -61,9 +67,13 @@ def sheet_of(
     chosen = [known(name, names) for name in columns or ()]
     for name in chosen:
         check(name, counted)
-    headings = [heading(name)._replace(drop=0, if_any=False, reader="") for name in chosen] or usual(counted)
+    headings = [heading(name) for name in chosen] or usual(counted)
     if "params_share" in chosen:
         headings = [each._replace(title="MACs %") if each.name == "share" else each for each in headings]
+    if flat:
+        headings = [each._replace(**FLAT.get(each.name, {})) for each in headings]
+    if chosen:
+        headings = [each._replace(drop=0, if_any=False, reader="") for each in headings]
     lines = flattened(counted.rows, order) if flat else outline(counted.rows, depth, order)
     outermost = [index for index, (_, row) in enumerate(lines) if flat or row.depth == 1]
     below = [*counted.notes, counted.convention]

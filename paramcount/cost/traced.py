@@ -10,6 +10,7 @@ from paramcount.cost.counted import Counted
 from paramcount.cost.figures import FIGURES, Figures, Phases, Row
 from paramcount.cost.report import MACS, USUAL
 from paramcount.graph.network import Subject
+from paramcount.numbers.units import number_of
 
 REST = "(rest)"  # the row of what is in a scope but in none of the scopes inside it
 
@@ -50,7 +51,7 @@ class Trace(Counted):
     def convention(self) -> str:
         line = f"{self.basis}; {MACS}; FLOPs = 2 × MACs; elementwise apart"
         if self.uncounted:
-            line += f"; NOT counted: {len(self.uncounted)} operation{'s' if len(self.uncounted) > 1 else ''}"
+            line += f"; NOT counted: {number_of(len(self.uncounted), 'operation')}"
         return line
 
     @property

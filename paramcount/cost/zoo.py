@@ -10,6 +10,7 @@ from paramcount.cost.report import MACS
 from paramcount.language.load import shipped_networks
 from paramcount.layers.arguments import argument
 from paramcount.layers.fields import Text
+from paramcount.numbers.units import number_of
 from paramcount.render.sheet import SCHEMA, Heading, Sheet
 from paramcount.render.shown import Shown
 
@@ -38,7 +39,7 @@ class Zoo(list[Shipped], Shown):
     """Shipped specs, as a list. `str()` is a table with a line for each."""
 
     def __repr__(self) -> str:
-        return f"<Zoo: {len(self)} network{'' if len(self) == 1 else 's'}>"
+        return f"<Zoo: {number_of(len(self), 'network')}>"
 
     def sheet(self) -> Sheet:
         """A line for each spec, and what the figures mean."""

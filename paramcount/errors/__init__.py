@@ -1,6 +1,6 @@
 """The exception tree: what a user can get wrong, where it is, and what to do about it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -176,6 +176,15 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def series(words: Sequence[str], last: str = "or") -> str:
+    """Words one after the other, as a sentence has them.
+
+    >>> series(("same", "half", "valid")), series(["conv0", "relu0"], "and")
+    ('same, half or valid', 'conv0 and relu0')
+    """
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def quote(value: object, spell: Callable[[Any], str] = str) -> str:

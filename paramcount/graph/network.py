@@ -21,7 +21,7 @@ class Subject(NamedTuple):
     `given` are the variables that were set by hand. As text it is the title of every output.
 
     >>> str(Subject("Llama", "tiny", {"T": 128, "d": 64}, {"T": 128}))
-    'Llama:tiny, T=128'
+    'Llama:tiny (T = 128)'
     """
 
     name: str
@@ -32,7 +32,8 @@ class Subject(NamedTuple):
 
     def __str__(self) -> str:
         name = f"{self.name}:{self.variant}" if self.variant else self.name
-        return ", ".join([name, *(f"{name}={as_written(value)}" for name, value in self.given.items())])
+        given = ", ".join(f"{each} = {as_written(value)}" for each, value in self.given.items())
+        return f"{name} ({given})" if given else name
 
     def examples(self, number: Any = 1) -> str:
         """How many examples, and of what.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from paramcount.errors import quote
+from paramcount.errors import quote, series
 from paramcount.graph.tree import Body, Element, Graph, Loop, Node, Value, indices_label, iteration_paths, join
 from paramcount.layers.layer import Free, ParameterFree
 
@@ -114,6 +114,5 @@ def sentence(paths: list[str]) -> str:
     named = [quote(path) for path in paths[:MOST]]
     if len(paths) > MOST:
         named.append(f"{len(paths) - MOST} more")
-    listed = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
     verbs = "reaches no output and is counted" if len(paths) == 1 else "reach no output and are counted"
-    return f"{listed} {verbs}: use the result, list it under `outputs`, or mark it `only: stored`"
+    return f"{series(named, 'and')} {verbs}: use the result, list it under `outputs`, or mark it `only: stored`"

@@ -18,7 +18,7 @@ def own_settings(text: str) -> tuple[str, dict[str, str]]:
     >>> own_settings("resnet:50@depths=[3,4,6,3],basic=false")
     ('resnet:50', {'depths': '[3,4,6,3]', 'basic': 'false'})
     """
-    found = re.search(r"@\s*[^\W\d]\w*\s*=", text) if "@" in text and not os.path.exists(text) else None
+    found = re.search(r"@\s*[^\W\d]\w*\s*(?:[=,]|$)", text) if "@" in text and not os.path.exists(text) else None
     if found is None:
         return text, {}
     given: dict[str, str] = {}

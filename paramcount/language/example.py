@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from paramcount.graph.network import as_written
 from paramcount.language.signature import signature_of
 from paramcount.layers.layer import LAYOUTS, Layer, Shape
 
@@ -67,7 +68,5 @@ def spelled(value: Any, nested: bool = False) -> str:
         return f"{{{', '.join(f'{name}: {spelled(each, True)}' for name, each in value.items())}}}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(spelled(each, True) for each in value)}]"
-    if value is None or isinstance(value, bool):
-        return "none" if value is None else str(value).lower()
     quoted = nested and isinstance(value, str) and re.search(r"[][{},:#|]|^\W", value)
-    return f'"{value}"' if quoted else str(value)
+    return f'"{value}"' if quoted else as_written(value)

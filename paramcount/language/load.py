@@ -118,7 +118,7 @@ def syntax_of(path: str) -> tuple[SpecSyntax, str | None]:
     return read(text, shown), variant
 
 
-known_syntax = lru_cache(maxsize=32)(fresh_syntax)  # the same spec is often read for one variant after the other
+known_syntax = lru_cache(maxsize=128)(fresh_syntax)  # which holds all shipped specs, so that they are read once
 
 
 def chosen_variables(syntax: SpecSyntax, variant: str | None) -> dict[str, Node]:

@@ -13,7 +13,7 @@ from paramcount.language.language import SpecSyntax, fresh_syntax
 from paramcount.language.yaml.source import FOLDERS, read_source, shipped_specs, specs_in
 
 SEPARATORS = r"[-_/:. ]+"
-OTHERWISE = "`paramcount zoo` shows the shipped specs"
+OTHERWISE = "`paramcount list` shows the shipped specs"
 ADDED = {  # parts of names that say nothing of the architecture
     *("hf", "it", "instruct", "chat", "meta", "pretrained", "in1k", "in21k", "imagenet", "1k", "224", "v0.1"),
 }

@@ -6,7 +6,8 @@ and `input` those of one axis, `tap` each position. Source: https://arxiv.org/ab
 
 from typing import Any, ClassVar
 
-from paramcount.layers.fields import Check, Flag, either
+from paramcount.errors import series
+from paramcount.layers.fields import Check, Flag
 from paramcount.layers.layer import Layer, Param, Shape, Work
 from paramcount.numbers.column import Mask
 
@@ -20,7 +21,7 @@ class Gains(Check):
 
     @property
     def allows(self) -> str:
-        return either(("true", "false", *self.words))
+        return series(("true", "false", *self.words))
 
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, (bool, Mask)):

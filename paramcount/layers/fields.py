@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from paramcount.errors import ArgumentError, quote
+from paramcount.errors import ArgumentError, quote, series
 from paramcount.numbers.arithmetic import LIMIT, Column, native, require, varies
 from paramcount.numbers.column import Mask, plain
 
@@ -145,7 +145,7 @@ class Word(Check):
 
     @property
     def allows(self) -> str:
-        return either(self.words)
+        return series(self.words)
 
     def __call__(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and value in self.words:
@@ -302,15 +302,6 @@ def field(check: Check, default: Any = REQUIRED, doc: str = "") -> Any:
     if isinstance(default, dict):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
-
-
-def either(words: Sequence[str]) -> str:
-    """Words to choose from.
-
-    >>> either(("same", "half", "valid"))
-    'same, half or valid'
-    """
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def finite(number: float) -> bool:

@@ -97,6 +97,16 @@ def portion(share: float) -> str:
     return f"{share:.1%}" if share >= 0.01 else f"{100 * share:.2g}%"
 
 
+def percent(part: int, whole: int) -> str:
+    """A part of a whole that is not 0, in percent to one decimal; whole numbers throughout, so it is exact.
+
+    >>> percent(1, 3), percent(504_872, 3_000_000), percent(3, 100_000)
+    ('33.3%', '16.8%', '0.0%')
+    """
+    ones, tenth = divmod(rounded(1000 * part, whole), 10)
+    return f"{ones:,}.{tenth}%"
+
+
 def digits(value: float) -> str:
     """A number to three digits."""
     return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f}"

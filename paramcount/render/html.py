@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from paramcount.errors import visible
-from paramcount.render.sheet import CODE, Heading, Sheet
+from paramcount.render.sheet import CODE, Heading, Sheet, sentence
 
 WIDEST = 24  # characters of a column of texts, which are wrapped then
 NAMED = 20  # of the first column of a tree on a narrow page, which scrolls sideways then
@@ -133,7 +133,7 @@ def table(sheet: Sheet, title: str) -> Iterator[str]:
         cells = []
         for heading, text in zip(sheet.headings, texts, strict=True):
             number = ' class="paramcount-number"' if heading.right else ""
-            cells.append(f"<{tag}{number}>{escaped(text)}</{tag}>")
+            cells.append(f"<{tag}{number}>{prose(text) if heading.wrap else escaped(text)}</{tag}>")
         return f"<tr>{''.join(cells)}</tr>"
 
     yield "<table>"
@@ -159,7 +159,11 @@ def paragraphs(lines: Sequence[str]) -> Iterator[str]:
         if is_code:
             yield "<pre>{}</pre>".format("\n".join(escaped(each.removeprefix(CODE)) for each in group))
         elif filled:
-            yield f"<p>{'<br>'.join(map(escaped, group))}</p>"
+            yield f"<p>{'<br>'.join(map(prose, group))}</p>"
+
+
+def prose(text: str) -> str:
+    return sentence(text, escaped, lambda code: f"<code>{escaped(code)}</code>")
 
 
 def escaped(text: str) -> str:

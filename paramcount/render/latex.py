@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from paramcount.errors import visible
-from paramcount.render.sheet import EIGHTHS, Sheet, explained
+from paramcount.render.sheet import EIGHTHS, Heading, Sheet, explained, sentence
 from paramcount.render.table import listed
 
 INDENT = r"\quad "
@@ -61,7 +61,7 @@ def table(sheet: Sheet) -> str:
 
     def texts(row: Sequence[Any], level: int = 0) -> list[str]:
         cells = zip(sheet.headings, row, strict=True)
-        return begun(INDENT * level * heading.indented + escaped(heading.text(value)) for heading, value in cells)
+        return begun(INDENT * level * heading.indented + cell(heading, value) for heading, value in cells)
 
     rows = [texts(row, level) for level, row in zip(sheet.levels or [0] * len(sheet.rows), sheet.rows, strict=True)]
     if sheet.footer is not None:
@@ -74,6 +74,11 @@ def table(sheet: Sheet) -> str:
         body.insert(-1, r"\midrule")
     begin = rf"\begin{{tabular}}{{{''.join(side[0] for side in sides)}}}"
     return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"])
+
+
+def cell(heading: Heading, value: Any) -> str:
+    text = heading.text(value)
+    return sentence(text, escaped, lambda code: rf"\texttt{{{escaped(code)}}}") if heading.wrap else escaped(text)
 
 
 def escaped(text: str) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from paramcount.errors import visible
-from paramcount.render.sheet import CODE, Sheet, explained
+from paramcount.render.sheet import CODE, Heading, Sheet, explained, sentence
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#])")  # what formats, links, ends a cell, or begins a formula or an entity
 LIST = re.compile(r"^(\d*)([-+=.)])")  # how a line begins that is an item of a list or underlines the one before
@@ -40,7 +40,7 @@ def table(sheet: Sheet) -> str:
 
     def texts(row: Sequence[Any], level: int = 0) -> list[str]:
         cells = zip(sheet.headings, row, strict=True)
-        return [INDENT * level * heading.indented + escaped(heading.text(value)) for heading, value in cells]
+        return [INDENT * level * heading.indented + cell(heading, value) for heading, value in cells]
 
     rows = [texts(row, level) for level, row in zip(sheet.levels or [0] * len(sheet.rows), sheet.rows, strict=True)]
     if sheet.footer is not None:
@@ -48,6 +48,16 @@ def table(sheet: Sheet) -> str:
     titles = [escaped(each.title) for each in sheet.headings]
     sides = ["right" if each.right else "left" for each in sheet.headings]
     return tabulate(rows, headers=titles, tablefmt="pipe", colalign=sides if rows else None, disable_numparse=True)
+
+
+def cell(heading: Heading, value: Any) -> str:
+    """A value in a cell, where even code cannot have a bar as it is."""
+    text = heading.text(value)
+    return sentence(text, escaped, lambda code: written(code).replace("|", "\\|")) if heading.wrap else escaped(text)
+
+
+def written(code: str) -> str:
+    return f"`{visible(code)}`"
 
 
 def escaped(text: str) -> str:
@@ -71,7 +81,7 @@ def paragraphs(lines: Sequence[str]) -> Iterator[str]:
 
 def line(text: str) -> str:
     """A line as a paragraph, even if it begins like an item of a list."""
-    return LIST.sub(r"\1\\\2", escaped(text.strip()))
+    return LIST.sub(r"\1\\\2", sentence(text.strip(), escaped, written))
 
 
 def bold(text: str) -> str:

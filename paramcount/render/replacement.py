@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from secrets import token_hex
 from typing import Any
 
@@ -31,8 +32,10 @@ class Replacement:
             self.open()
 
     def open(self) -> None:
-        name = f".{token_hex(8)}.partial"  # short, and unique to a run and a host
-        self.partial = os.path.join(os.path.dirname(self.target), name) if self.target else self.path
+        if self.target:
+            self.partial = f"{beside(self.target)}.{token_hex(8)}.partial"  # unique to a run and a host
+        else:
+            self.partial = self.path
         self.stream = open(self.partial, "wb")  # noqa: SIM115
 
     @contextmanager
@@ -71,6 +74,12 @@ class Replacement:
         if self.target:
             with suppress(FileNotFoundError):
                 os.unlink(self.partial)
+
+
+def beside(path: str) -> str:
+    """How the paths of hidden files beside a file begin: short, however long its own name is."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{blake2b(os.fsencode(name), digest_size=8).hexdigest()}")
 
 
 def direct(path: str) -> bool:

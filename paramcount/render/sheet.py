@@ -5,9 +5,11 @@ A result makes a Sheet, a format writes one, and neither knows the other; `rende
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from paramcount.numbers import units
 from paramcount.numbers.units import binary, decimal, grouped, rounded
 
 SCHEMA = 1  # of what JSON holds
@@ -32,8 +34,8 @@ class Heading(NamedTuple):
     are shortened further. A column with `if_any` is left out if it is empty, `colour` gives the code that the terminal
     has for a value, and `meaning` is explained below the table. `reader` is PEOPLE or PROGRAMS for a column that only
     those have: tables are for people, CSV and records for programs. An `indented` column shows the tree of the rows; an
-    `aside` says more about a row, and may stand beside its name. Texts of a column with `wrap` are not shortened, but
-    broken into lines of at least that many characters.
+    `aside` says more about a row, and may stand beside its name. Texts of a column with `wrap` are sentences, which are
+    not shortened, but broken into lines of at least that many characters.
     """
 
     name: str
@@ -148,10 +150,25 @@ class Sheet(NamedTuple):
         ]
 
 
+def sentence(text: str, plain: Callable[[str], str], code: Callable[[str], str]) -> str:
+    """A sentence in a format, of which `code` writes what stands in backticks, and `plain` all else.
+
+    >>> sentence("`bias` is false", str.upper, "<{}>".format)
+    '<bias> IS FALSE'
+    """
+    parts = re.split(r"(?<!`)`(?! )([^`]+)(?<! )`(?!`)", text)
+    return "".join(code(part) if index % 2 else plain(part) for index, part in enumerate(parts))
+
+
 def explained(below: Sequence[str], headings: Iterable[Heading]) -> list[str]:
     """The lines below a table; the last one goes on with what the columns mean."""
-    meanings = [f"{each.title} = {each.meaning}" for each in headings if each.meaning]
-    return [*below[:-1], "; ".join([*below[-1:], *meanings])] if meanings else list(below)
+    found = meanings(headings)
+    return [*below[:-1], "; ".join([*below[-1:], *found])] if found else list(below)
+
+
+def meanings(headings: Iterable[Heading]) -> list[str]:
+    """What columns mean that do not speak for themselves."""
+    return [f"{each.title} = {each.meaning}" for each in headings if each.meaning]
 
 
 def percent(share: Share) -> str:
@@ -161,10 +178,7 @@ def percent(share: Share) -> str:
     ('33.3%', '–')
     """
     part, whole = share
-    if not whole:
-        return "–"
-    ones, tenth = divmod(rounded(1000 * part, whole), 10)
-    return f"{ones}.{tenth}%"
+    return units.percent(part, whole) if whole else "–"
 
 
 def bar(share: Share) -> str:

@@ -109,7 +109,7 @@ def fitting(sheet: Sheet, width: int, encoding: str, cut: bool) -> list[Fitted]:
         columns = [each for each in columns if each.heading.drop != lowest]
     if cut:
         break_lines([each for each in columns if each.heading.wrap], excess())
-        shorten([each.heading.wide for each in columns])
+        shorten([0 if each.heading.wrap else each.heading.wide for each in columns])
         shorten([SHORTEST if each.heading.cut else 0 for each in columns])
     return columns
 
@@ -122,7 +122,7 @@ def break_lines(columns: Sequence[Fitted], excess: int) -> None:
         if max(spare, default=0) > 0:
             limits[spare.index(max(spare))] -= 1
     for column, limit in zip(columns, limits, strict=True):
-        column.texts[:] = [filled(text, limit) for text in column.texts]
+        column.texts[:] = [filled(text, limit, whole_words=False) for text in column.texts]
 
 
 def lay_out(columns: Sequence[Fitted], colour: bool) -> str:
@@ -188,8 +188,15 @@ def middle(text: str, limit: int, mark: str) -> str:
     return text[: kept - kept // 2] + mark + (text[-(kept // 2) :] if kept // 2 else "")
 
 
-def filled(line: str, width: int) -> str:
-    """A line of words, wrapped to lines of at most `width`."""
+def filled(line: str, width: int, whole_words: bool = True) -> str:
+    """A line of words, wrapped to lines of at most `width`, or of one longer word, such as an address.
+
+    >>> print(filled("variants  tiny  small  base  large", 22))
+    variants  tiny  small
+              base  large
+    """
     from textwrap import fill
 
-    return fill(line, width)
+    begin = re.match(r"(\w{1,12}  +| +|)", line)  # a label, or an indentation
+    indent = " " * min(begin.end() if begin else 0, width // 2)
+    return fill(line, width, subsequent_indent=indent, break_long_words=not whole_words, break_on_hyphens=False)

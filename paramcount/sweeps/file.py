@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paramcount.errors import ArgumentError, needs, quote
 from paramcount.render.csv import write_rows
 from paramcount.render.replacement import Replacement, reported
-from paramcount.sweeps.result import Sweep
+
+if TYPE_CHECKING:
+    from paramcount.sweeps.result import Sweep
 
 FORMATS = ("csv", "json", "parquet")
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from paramcount.sweeps.result import Sweep
 
 METADATA = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}  # no date
+PLOTS = tuple(f".{each}" for each in METADATA)  # the endings of files
 MOST = 2**18  # points held at most; beyond, points that overlap are held once
 THINNED = 2**16  # points at most that are left then
 CELLS = 2**11  # across the plot, at first: several for each of its pixels

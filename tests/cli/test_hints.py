@@ -148,7 +148,7 @@ NAMES = {  # the usual name of a model: how it is written here
     **{"meta-llama/Llama-2-7b-chat-hf": "llama:2-7b", "meta-llama/Llama-3.2-1B": "llama:3.2-1b"},
     **{"mixtral-8x7b": "mixtral:8x7b", "mistralai/Mistral-7B-v0.1": "mistral:7b-v0.1"},
     **{"mistralai/Mixtral-8x7B-Instruct-v0.1": "mixtral:8x7b", "gemma-2b": "gemma:2b", "gemma2-2b": "gemma2:2b"},
-    **{"google/gemma-2-27b-it": "gemma2:27b", "flan-t5-base": "flan_t5:base", "t5-small": "t5:small"},
+    **{"google/gemma-2-27b-it": "gemma2:27b", "t5-small": "t5:small"},
     **{"qwen2.5:7b": "qwen2:7b", "Qwen/Qwen2.5-7B-Instruct": "qwen2:7b", "Qwen/Qwen3-30B-A3B": "qwen3:30b-a3b"},
     **{
         "microsoft/phi-4": "phi3:phi-4",
@@ -172,7 +172,7 @@ def test_the_usual_name_of_a_model(name, meant, capsys):
 @pytest.mark.parametrize("name", ["vitamin", "optimum", "gpt3", "yolov5", "deepseek-r1"])
 def test_what_is_like_no_model(name, capsys):
     assert main([name]) == 2
-    error = f"error: there is no spec `{name}`\nhint: `paramcount zoo` shows the shipped specs\n"
+    error = f"error: there is no spec `{name}`\nhint: `paramcount list` shows the shipped specs\n"
     assert capsys.readouterr().err == error
 
 
@@ -256,7 +256,7 @@ def test_no_guess_stands_twice():
 
 def test_an_unknown_command(capsys):
     assert main(["quantize", "a", "b"]) == 2
-    hint = f"hint: the commands are {', '.join(COMMANDS)}; `paramcount zoo` shows the shipped specs"
+    hint = f"hint: the commands are {', '.join(COMMANDS)}; `paramcount list` shows the shipped specs"
     assert capsys.readouterr().err == f"error: there is no command or spec `quantize`\n{hint}\n"
 
 

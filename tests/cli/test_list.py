@@ -35,11 +35,23 @@ def test_every_spec_is_a_line_with_its_variants(capsys):
         ("SqueezeNet", [("squeezenet", ["1.0", "1.1"])]),
         ("transformers/qwen2.5-7b", [("qwen2", ["7b"])]),
         ("once-for-all", [("ofa_mobilenet_v3", ["largest", "smallest"])]),
+        ("MobileNetV2", [("mobilenet_v2", ["x0.35", "x0.5", "x0.75", "x1.0", "x1.3", "x1.4"])]),  # as Keras says
+        ("EfficientNetB0", [("efficientnet", ["b0"])]),
+        ("google/vit-base-patch16-224", [("vit", ["b_16"])]),
         ("nothing of this name", []),
     ],
 )
 def test_a_word_chooses(word, found):
     assert [(each.name, each.variants) for each in listing(word)] == found
+
+
+def test_a_narrow_terminal_has_the_names_of_all_variants(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("paramcount.render.terminal.interactive", lambda stream=None: True)
+    assert main(["list", "resnet:"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 60 for line in lines)
+    assert " ".join(lines[1:-2]).split()[2:] == listing("resnet:")[0].variants
 
 
 def test_one_of_one(capsys):
@@ -83,9 +95,10 @@ def test_variants_of_a_file(tmp_path, capsys):
     [
         (["nothing"], "no shipped spec has `nothing` in its name, description or reference\nhint: `paramcount list`"),
         (["resnt"], "no shipped spec has `resnt` in its name, description or reference\nhint: did you mean `resnet`?"),
+        (["resnet50v2"], "its name, description or reference\nhint: the variants of `resnet` are 18, 34, 50"),
         (["--names", "nothing"], "no shipped spec has `nothing`"),
         (["--names", "nothing:"], "there is no spec `nothing`"),
-        (["--names", "--format", "json"], "`--names` prints names alone"),
+        (["--names", "--format", "json"], "`--names` prints only names"),
         (["a", "b"], "one word at a time; `b` is left over"),
     ],
 )

@@ -126,8 +126,8 @@ def test_shipped_specs_by_name():
         (["mlp", "--format", "xml"], "unknown format `xml`\nhint: one of table, json, csv, markdown, latex, html\n"),
         (["mlpp"], "there is no spec `mlpp`\nhint: did you mean `mlp`?"),
         (["./mlp"], "there is no spec `./mlp`: no such file\nhint: did you mean `mlp`?"),
-        (["nothing.yml"], "there is no spec `nothing.yml`: no such file\nhint: check the path; `paramcount zoo`"),
-        (["nothing"], "there is no spec `nothing`\nhint: `paramcount zoo` shows the shipped specs\n"),
+        (["nothing.yml"], "there is no spec `nothing.yml`: no such file\nhint: check the path; `paramcount list`"),
+        (["nothing"], "there is no spec `nothing`\nhint: `paramcount list` shows the shipped specs\n"),
         (["tarin", "my.yaml", "--data", "mnist"], "there is no command or spec `tarin`\nhint: did you mean `train`?"),
         (["mesure"], "there is no command or spec `mesure`\nhint: did you mean `measure`?"),
         (["verify"], "the following arguments are required: SPEC[:VARIANT]"),
@@ -189,7 +189,7 @@ def test_help_and_version():
     out, err, code = run("--help")
     assert (err, code) == ("", 0)
     assert "paramcount mobilenet_v2:x0.5" in out and "--columns" in out and out.isascii()
-    assert run("--version") == ("paramcount 0.3.0\n", "", 0)
+    assert run("--version") == ("paramcount 0.4.0\n", "", 0)
 
 
 def test_warnings_go_to_stderr(spec, call):

@@ -72,7 +72,7 @@ def test_variants_and_variables(run):
         (["lenet", "--batch", "0"], "argument --batch: `0` is not a whole number of at least 1"),
         (["lenet", "--batch", "1,,2"], "argument --batch: `` is not a whole number of at least 1"),
         (["lenet", "--optimizer", "adam"], "`--optimizer` is for training\nhint: add `--train`"),
-        (["lenet", "--repeat", "3"], "unknown option `--repeat`\nhint: did you mean `--repeats`?"),
+        (["lenet", "--repeat", "3"], "unknown option `--repeat`\nhint: write `--repeats 3`"),
         (["llama", "--batch", "1000000"], "a batch of 1000000 would take about"),
         (["no_such_spec"], "no_such_spec"),
     ],

@@ -60,7 +60,7 @@ def test_what_is_there_stays(tmp_path, monkeypatch, capsys):
     for name in ("my.yaml", "gone.yaml"):
         assert main(["new", name]) == 2
         hint = "choose another name, or remove it"
-        assert capsys.readouterr().err == f"error: `{name}` is there already\nhint: {hint}\n"
+        assert capsys.readouterr().err == f"error: `{name}` already exists\nhint: {hint}\n"
     assert (tmp_path / "my.yaml").read_text() == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["gone.yaml", "my.yaml"]
 

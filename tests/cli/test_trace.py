@@ -71,20 +71,21 @@ def test_a_function_of_this_directory(run):
     assert [row["path"] for row in found["rows"] if row["macs"]] == ["mix"]
 
 
+def test_budgets(run):
+    multiply = ("jax.numpy:matmul", "--args", "f32[25,16]", "f32[16,9]")  # 25 * 16 * 9 MACs
+    out, err, code = run(*multiply, "--max-macs", "3.6k", "--min-flops", "7200")
+    assert (err, code) == ("", 0) and out.endswith("budget: kept (macs at most 3.6k, flops at least 7200)\n")
+    out, err, code = run(*multiply, "--max-macs", "3k")
+    assert code == 1 and out.endswith("budget: not kept\n")
+    assert "macs 3,600 is over the budget of 3k by 600 (+20.0%)\n  largest: matmul 3.60 k" in err
+    out, err, code = run(*multiply, "--max-params", "3k")  # which nobody told
+    assert (out, code) == ("", 2) and "`params` is not known here" in err
+
+
 def test_an_installed_function_and_columns(run):
     out, err, code = run("jax.numpy:matmul", "--args", "bfloat16[25,16]", "bf16[16,9]", "--columns", "layer,flops")
     assert (err, code) == ("", 0)
     assert out.splitlines()[2:4] == ["layer    FLOPs", "matmul  7.20 k"]
-
-
-def test_budgets(run):
-    arguments = ("jax.numpy:matmul", "--args", "float32[25,16]", "float32[16,9]")
-    out, _, code = run(*arguments, "--max-macs", "3600", "--min-forward-macs", "1k")
-    assert code == 0 and out.endswith("budget: kept (macs at most 3600, forward_macs at least 1k)\n")
-    out, err, code = run(*arguments, "--max-macs", "3k", "--format", "csv")
-    assert code == 1 and "3600" in out and "macs 3,600 is over the budget of 3k by 600 (+20.0%)" in err
-    out, err, code = run(*arguments, "--max-params", "3k")
-    assert code == 2 and out == "" and err.startswith("error: `params` is not known here")
 
 
 def test_methods_numbers_and_loops(run):

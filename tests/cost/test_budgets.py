@@ -105,6 +105,16 @@ def test_fractions_hold_for_the_same_figures(value):
     assert type(least) is int and least - 1 < Fraction(value) <= least
 
 
+def test_every_suffix():
+    counts = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9, "B": 9, "T": 12, "P": 15}
+    assert {suffix: amount_of("macs", f"2{suffix}") for suffix in counts} == {
+        suffix: 2 * 10**zeros for suffix, zeros in counts.items()
+    }
+    for power, letter in enumerate("KMGTP", 1):
+        assert amount_of("param_bytes", f"2{letter}B") == 2 * 1000**power
+        assert amount_of("param_bytes", f"2{letter}iB") == 2 * 1024**power
+
+
 def test_amounts_are_exact_beyond_floats():
     limit = limits_of({"macs": {"at_most": 2**53}})[0]
     assert limit.holds(2**53) and not limit.holds(2**53 + 1)

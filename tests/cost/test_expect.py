@@ -38,7 +38,7 @@ def test_any_figure_may_be_expected():
 @pytest.mark.parametrize(
     "limits",
     [
-        *("{at_most: 18}", "{at_least: 18}", "{at_least: 17, at_most: 19}", "{at_most: 1k}", "{at_most: '18'}"),
+        *("{at_most: 18}", "{at_least: 18}", "{at_least: 18, at_most: 18}", "{at_most: 1k}", "{at_most: '18'}"),
         *("{at_most: 0.018k}", "{at_most: 2e1}", "{at_most: 3 * 6}", "18", "'18'", "0.018k", "{at_most: 1 k}"),
     ],
 )

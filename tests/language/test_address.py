@@ -42,6 +42,9 @@ def test_a_file_of_that_name_is_a_file(tmp_path, monkeypatch):
 
 
 def test_what_is_wrong_is_said():
+    for text in ("a@b", "a@b,c=1"):
+        with pytest.raises(ArgumentError, match=f"`b` is not a variable with a value, in `{text}`\nhint: write `SPEC@"):
+            own_settings(text)
     with pytest.raises(ArgumentError, match=r"`2` is not a variable with a value, in `a@b=1,2`\nhint: .* in brackets"):
         own_settings("a@b=1,2")
     with pytest.raises(ArgumentError, match=r"`b` is given twice in `a@b=1,b=2`"):

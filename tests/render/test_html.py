@@ -24,7 +24,8 @@ INSIDE = {  # the tags that may stand directly in each
     "details": BLOCKS | {"summary"},
     "summary": {"span", "small"},
     "span": {"small"},
-    "p": {"br"},
+    "p": {"br", "code"},
+    "td": {"code"},
     "table": {"caption", "thead", "tbody", "tfoot"},
     "thead": {"tr"},
     "tbody": {"tr"},
@@ -81,16 +82,25 @@ class Page(HTMLParser):
         if self.stack[-1] == "style":
             assert data.strip() == STYLE
             return
+        inside = self.stack[-1]
+        if inside == "code":
+            data, inside = f"`{data}`", self.stack[-2]
         self.texts.append(data)
-        if self.stack[-1] in CELLS:
+        if inside in CELLS:
             self.rows[-1][1][-1] += data
-        elif self.stack[-1] in ("p", "pre"):
+        elif inside in ("p", "pre"):
             self.paragraphs[-1] += data
 
     def handle_decl(self, decl):
         raise AssertionError(decl)
 
     handle_comment = handle_pi = unknown_decl = handle_decl
+
+
+def test_words_in_backticks_are_code_in_sentences_alone():
+    sheet = Sheet("", [Heading("a", "a"), Heading("b", "b", wrap=8)], [("`a`", "b `<c>` d")], (), ["`x` is on"], dict)
+    text = render(sheet)
+    assert "<td>`a`</td><td>b <code>&lt;c&gt;</code> d</td>" in text and "<p><code>x</code> is on</p>" in text
 
 
 def number(text):

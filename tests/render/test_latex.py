@@ -55,6 +55,11 @@ def test_hostile_texts_stay_in_their_cells(rows, title, line):
         assert len(others) == 1 and not first.strip().startswith(("[", "*"))
 
 
+def test_words_in_backticks_are_code_in_sentences_alone():
+    text = render(Sheet("", [Heading("a", "a"), Heading("b", "b", wrap=8)], [("`x_y`", "a `x_y` b")], (), (), dict))
+    assert r" \`{}x\_y\`{} & a \texttt{x\_y} b \\" in text
+
+
 def test_the_parts_and_their_order():
     sheet = sheet_of(
         [("[p", "50%"), ("q_1", "3×3")],

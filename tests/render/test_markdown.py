@@ -50,8 +50,8 @@ def shown(cell: str) -> str:
     return re.sub(r"\\(.)", r"\1", cell)
 
 
-def sheet_of(rows, title="T", below=(), **changes):
-    headings = [Heading("a", "a"), Heading("b", "b", right=True)]
+def sheet_of(rows, title="T", below=(), wrap=0, **changes):
+    headings = [Heading("a", "a"), Heading("b", "b", right=True, wrap=wrap)]
     return Sheet(title, headings, rows, (), below, dict)._replace(**changes)
 
 
@@ -63,23 +63,37 @@ def test_hostile_texts_stay_in_their_cells(rows, title, line):
     assert read(text) == [["a", "b"], *[[visible(cell).strip() for cell in row] for row in rows]]
 
 
-@given(TABLE, TEXT, TEXT)
+WORDS = st.lists(TEXT | st.sampled_from("`` "), max_size=6).map("".join)
+
+
+@given(TABLE | st.lists(st.tuples(TEXT, WORDS), max_size=2), TEXT, TEXT | WORDS)
 @example([(text, text) for text in HOSTILE], "**x**", "1. x")
 @example([], "**x**", "    - <b> `x`")
+@example([("`x`", "a `b|c` `` d` `e\\` *f* `g``h`")], "`x`", "`1` a `b|c` `` d` `e\\` *f* `g``h`")
 def test_a_parser_of_markdown_reads_the_same(rows, title, line):
     markdown_it = pytest.importorskip("markdown_it")
     parser = markdown_it.MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    tokens = parser.parse(render(sheet_of(rows, title, [line])))
+    tokens = parser.parse(render(sheet_of(rows, title, [line], wrap=8)))
     assert not [each for each in tokens if each.type == "html_block"]
     inline = [each.children or [] for each in tokens if each.type == "inline"]
     kinds = {child.type for children in inline for child in children}
-    assert kinds <= {"text", "text_special", "strong_open", "strong_close", "link_open", "link_close"}
-    texts = ["".join(child.content for child in children) for children in inline]
+    assert kinds <= {"text", "text_special", "strong_open", "strong_close", "link_open", "link_close", "code_inline"}
+    texts = ["".join(map(content, children)) for children in inline]
     texts += [each.content.strip() for each in tokens if each.type == "code_block"]
     cells = ["a", "b", *[visible(cell).strip() for row in rows for cell in row]]
     last = visible(line).strip() if line.startswith("    ") else visible(line.strip())
     whole = [visible(title.strip()), *cells, last]
     assert texts == [each for at, each in enumerate(whole) if each or 0 < at < len(whole) - 1]
+
+
+def content(token):
+    return f"`{token.content}`" if token.type == "code_inline" else token.content
+
+
+def test_words_in_backticks_are_code_in_sentences_alone():
+    text = render(sheet_of([("`a`", "a `b|c` d*")], "`t`", ["`bias` is *on*: `a|b_c`"], wrap=8))
+    assert text.startswith("**\\`t\\`**") and r"| \`a\` | a `b\|c` d\* |" in text
+    assert text.endswith(r"`bias` is \*on\*: `a|b_c`")
 
 
 def test_the_parts_and_their_order():

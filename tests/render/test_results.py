@@ -28,6 +28,7 @@ from paramcount.errors import ArgumentError
 from paramcount.graph.network import Subject
 from paramcount.language.load import fresh_syntax
 from paramcount.layers.layer import Shape
+from paramcount.render.html import STYLE
 from paramcount.render.table import whole
 from paramcount.render.writing import FORMATS, rendered
 
@@ -119,9 +120,10 @@ def made(name: str) -> Any:
 
 
 def written(name: str, form: str) -> str:
-    """A result in a format, with a line's end, as a file has it."""
+    """A result in a format, with a line's end, as a file has it; without the rules, which all of HTML has alike."""
     sheet = made(name).with_warnings(**RESULTS[name][1])
-    return (whole(sheet) if form == "table" else rendered(sheet, form)) + "\n"
+    text = whole(sheet) if form == "table" else rendered(sheet, form)
+    return text.replace(f"<style>\n{STYLE}\n</style>\n", "") + "\n"
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -157,6 +159,12 @@ def test_it_is_saved_in_every_format(name, form, tmp_path):
     assert path.read_text(encoding="utf-8") == text + "\n"
     with pytest.raises(ArgumentError):
         made(name).render("xml", **RESULTS[name][1])
+
+
+@pytest.mark.parametrize("path", ["a\0b.csv", "a\ud800.csv"])
+def test_what_no_file_can_be_called(path):
+    with pytest.raises(ArgumentError, match="cannot be written: it is not a path"):
+        made("zoo").save(path)
 
 
 @pytest.mark.parametrize("name", RESULTS)

@@ -11,6 +11,7 @@ from paramcount.graph.items import Residual
 from paramcount.graph.loops import Repeat
 from paramcount.graph.modifiers import With
 from paramcount.graph.network import Network
+from paramcount.language.load import load
 from paramcount.layers.adaptive_pool import AdaptiveAvgPool
 from paramcount.layers.conv import Conv
 from paramcount.layers.dense import Dense
@@ -103,6 +104,23 @@ def test_sorting_keeps_groups_together():
     names = [line.split()[0] for line in table(network, sort="macs", depth=2)[1:]]
     assert names == ["dense2", "dense1", "dense0", "relu0", "dense0"]
     assert [line.split()[0] for line in table(network, sort="layer")[1:]] == ["dense0", "dense1", "dense2"]
+
+
+def test_sorting_by_sizes_texts_and_what_rows_are():
+    network = Network([Dense(2), Dense(64, activation="relu"), Repeat(2, [Dense(64)])], input=8)
+    orders = {
+        "output": "dense1 dense2[0:2] dense0",  # 64, 64, 2
+        "input": "dense2[0:2] dense0 dense1",  # 64, 8, 2
+        "repeat": "dense2[0:2] dense0 dense1",
+        "leaf": "dense0 dense2[0:2] dense1",  # of which only the last is a group
+        "kind": "dense0 dense1 dense2[0:2]",
+        "depth": "dense0 dense1 dense2[0:2]",
+        "path": "dense0 dense1 dense2[0:2]",
+        "bar": "dense2[0:2] dense1 dense0",
+        "params_share": "dense2[0:2] dense1 dense0",
+    }
+    for column, names in orders.items():
+        assert " ".join(line.split()[0] for line in table(network, sort=column)[1:]) == names, column
 
 
 @pytest.mark.parametrize("option", [{"sort": "parms"}, {"columns": ["layer", "parms"]}])
@@ -317,11 +335,38 @@ def test_texts_are_broken_into_lines_where_a_table_is_too_wide():
     assert written(sheet, width=5, encoding="utf-8", colour=False).splitlines()[2:4] == ["   three", "   four"]
 
 
+def test_lines_are_not_shortened():
+    headings = [Heading("a", "a", wide=2), Heading("b", "b", wide=4, wrap=4)]
+    sheet = Sheet("", headings, [("abcdef", "one two six")], (), (), dict)
+    lines = written(sheet, width=7, encoding="utf-8", colour=False).splitlines()
+    assert lines == ["a   b", "a…  one", "    two", "    six"]
+
+
 def test_the_column_with_most_to_spare_is_broken_first():
     headings = [Heading("a", "a", wrap=4), Heading("b", "b", wrap=4)]
     sheet = Sheet("", headings, [("one two", "a b c d e f g h i j")], (), (), dict)
     lines = written(sheet, width=20, encoding="utf-8", colour=False).splitlines()
     assert lines == ["a        b", "one two  a b c d e f", "         g h i j"]
+
+
+def test_paths_of_layers_are_told_apart_where_a_table_is_too_wide():
+    sheet = count(load("resnet:50")).sheet(flat=True, sort="macs", top=4)
+    head, *lines = written(sheet, width=80, encoding="utf-8", colour=False).split("\n\n")[1].splitlines()
+    assert head.split() == ["layer", "output", "×N", "params", "MACs", "share"]  # no weights
+    assert len({line.split()[0] for line in lines}) == 4 and all(len(line) <= 80 for line in lines)
+
+
+def test_lines_below_go_on_below_what_follows_their_label_and_addresses_stay_whole():
+    lines = ("variants  one-two  three-four  five", "  largest: a 1, b 2, c 3", "https://paramcount.org/a-long-address")
+    text = written(Sheet("", (), (), (), lines, dict), width=20, encoding="utf-8", colour=False)
+    assert text.splitlines() == [
+        "variants  one-two",
+        "          three-four",
+        "          five",
+        "  largest: a 1, b 2,",
+        "  c 3",
+        "https://paramcount.org/a-long-address",
+    ]
 
 
 def test_lines_below_are_wrapped_on_a_terminal_unless_they_are_code():

@@ -251,9 +251,12 @@ def test_a_mask_of_one_variable_leaves_a_grid():
         ({"at_most": {"macs": 300e6}, "step": "1"}, "step must be a number, not `1`"),
     ],
 )
-def test_a_budget_is_a_number(given, words):
+def test_a_budget_is_an_amount(given, words):
     with pytest.raises(pc.ArgumentError, match=words):
         pc.solve("mobilenet_v2", "width", **given)
+
+
+def test_a_budget_in_any_spelling():
     for most in (numpy.int64(300_000_000), "300M", 300e6, 300_000_000.5):
         found = pc.solve("mobilenet_v2", "width", {"macs": most})
         assert (found.value, found.at_most) == (0.98, {"macs": 300_000_000})

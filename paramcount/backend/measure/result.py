@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from paramcount.errors import printable
 from paramcount.graph.network import Subject
 from paramcount.numbers.units import binary, decimal, duration, grouped, portion, rate
-from paramcount.render.sheet import PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet
+from paramcount.render.sheet import PEOPLE, PROGRAMS, SCHEMA, Heading, Sheet, meanings
 from paramcount.render.shown import Shown
 
 
@@ -95,7 +95,7 @@ class Measurements(Shown):
     @property
     def convention(self) -> str:
         """What was measured on which device, and what the figures mean, in one line."""
-        return "; ".join([self.where, *(f"{each.title} = {each.meaning}" for each in self.headings if each.meaning)])
+        return "; ".join([self.where, *meanings(self.headings)])
 
     @property
     def where(self) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Mapping
-from hashlib import blake2b
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import jax
 import numpy
 
 from paramcount.errors import ArgumentError, needs, printable, quote
+from paramcount.render.replacement import reported, write
 
 BY_PATH = ("params", "buffers")  # the trees {path: {name: array}}
 SHOWN = 3  # differences at most
@@ -53,10 +52,13 @@ def save(path: str | os.PathLike[str], trees: Mapping[str, Any], meta: Mapping[s
     except SafetensorError as error:
         raise ArgumentError(f"{quote(path)} cannot be written: {error}") from error
     try:
-        replace(replaceable(path), content)
-    except OSError as error:
-        hint = "the existing file is unchanged" if os.path.isfile(path) else ""
-        raise ArgumentError(f"{quote(path)} cannot be written: {error.strerror}", hint) from error
+        with reported(os.fsdecode(path)):
+            folder = replaceable(path).parent
+            write(os.fsdecode(path), content)
+            sync(folder)
+    except ArgumentError as error:
+        error.hint = "the existing file is unchanged" if os.path.isfile(path) else ""
+        raise
 
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, numpy.ndarray], dict[str, str]]:
@@ -164,26 +166,11 @@ def replaceable(path: Any) -> Path:
     return target
 
 
-def beside(target: Path) -> str:
-    """How the names of hidden files beside a file begin: short, however long its own name is."""
-    return f".{blake2b(os.fsencode(target.name), digest_size=8).hexdigest()}"
-
-
-def replace(target: Path, content: bytes) -> None:
-    """Replace a file by another in one step, once all of the new one is on the disk."""
-    partial = target.with_name(f"{beside(target)}.{token_hex(8)}.partial")  # unique to a run and a host
-    try:
-        with open(partial, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, target)
-    except BaseException:  # Ctrl-C too
-        partial.unlink(missing_ok=True)
-        raise
-    if hasattr(os, "O_DIRECTORY"):  # the file's name is on the disk when its folder is
-        folder = os.open(target.parent, os.O_DIRECTORY)
+def sync(folder: Path) -> None:
+    """Put a folder on the disk, and with it the names of its files."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_DIRECTORY)
         try:
-            os.fsync(folder)
+            os.fsync(descriptor)
         finally:
-            os.close(folder)
+            os.close(descriptor)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from paramcount.backend.train.checkpoint import beside, replaceable
+from paramcount.backend.train.checkpoint import replaceable
 from paramcount.errors import ArgumentError, quote
+from paramcount.render.replacement import beside
 
 
 @contextmanager
@@ -32,7 +34,8 @@ def reserved(checkpoint: Any) -> Iterator[None]:
         yield
         return
     target = replaceable(checkpoint)
-    path = target.with_name(f"{beside(target)}.lock")
+    hidden = beside(str(target))
+    path = Path(f"{hidden}.lock")
     with open(path, "ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -45,7 +48,7 @@ def reserved(checkpoint: Any) -> Iterator[None]:
             hint = "give another name, or wait until it ends"
             raise ArgumentError(f"another training run writes {quote(checkpoint)}", hint, argument="checkpoint")
         try:
-            for left in target.parent.glob(f"{beside(target)}.*.partial"):
+            for left in target.parent.glob(f"{os.path.basename(hidden)}.*.partial"):
                 left.unlink(missing_ok=True)
             yield
         finally:

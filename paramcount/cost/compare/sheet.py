@@ -10,7 +10,7 @@ from paramcount.cost.compare.rows import ADDED, CHANGED, EQUAL, REMOVED, Pair, o
 from paramcount.cost.figures import FIGURES, Phases
 from paramcount.cost.sheet import check, heading, known
 from paramcount.graph.network import as_written
-from paramcount.numbers.units import grouped, rounded
+from paramcount.numbers.units import grouped, number_of, percent
 from paramcount.render.sheet import PEOPLE, PROGRAMS, Heading, Sheet
 
 if TYPE_CHECKING:
@@ -18,22 +18,17 @@ if TYPE_CHECKING:
 
 MARKS = {EQUAL: "", CHANGED: "~", ADDED: "+", REMOVED: "-"}
 GREEN, RED = "32", "31"  # of the terminal
-FILES = (".json", ".yaml", ".yml")
 COLOURS = {ADDED: GREEN, REMOVED: RED}
+FILES = (".json", ".yaml", ".yml")
 
 DESCRIBING = ("layer", "kind", "setting", "output", "repeat", "note")  # the columns that are not figures
 USUAL = ("params", "macs")
 OF_SEVERAL = ("params", "macs", "activations", "param_bytes")
+DROPPED = {"param_bytes": 1, "activations": 2}  # of several networks, on a narrow terminal
 STATED = ("params", "active_params", "trainable", "weights", "macs", *Phases._fields, "train_macs", "flops")
 STATED += ("train_flops", "activations", "param_bytes", "kv_cache_bytes", "optimizer_elementwise", "loss_elementwise")
-ALWAYS = (
-    "params",
-    "weights",
-    "macs",
-    "flops",
-    "activations",
-    "param_bytes",
-)  # totals that are stated if they are 0
+# totals that are stated even if they are 0
+ALWAYS = ("params", "weights", "macs", "flops", "activations", "param_bytes")
 IF_OTHER = {"active_params": "params", "trainable": "params", "forward_macs": "macs"}  # those stated where they differ
 LABELS = {name: shown.label for name, shown in FIGURES.items()}
 LABELS |= {"weights": "weights", "optimizer_elementwise": "elementwise: optimizer"}
@@ -61,8 +56,7 @@ def changing(change: Change) -> str:
         return ""
     if a == 0:
         return "from 0"
-    ones, tenth = divmod(rounded(1000 * abs(b - a), a), 10)
-    return f"{'+' if b > a else '−'}{ones:,}.{tenth}%"
+    return f"{'+' if b > a else '−'}{percent(abs(b - a), a)}"
 
 
 def difference(change: Change) -> str:
@@ -96,7 +90,6 @@ def beside(comparison: Comparison, depth: int, columns: Sequence[str] | None, ch
     if columns is None:
         headings.append(heading("depth")._replace(reader=PROGRAMS))
         rows = [[*row, pair.depth] for row, pair in zip(rows, shown, strict=True)]
-    differing = sum(numbers.values()) - numbers[EQUAL]
     return Sheet(
         comparison.title,
         headings,
@@ -106,7 +99,7 @@ def beside(comparison: Comparison, depth: int, columns: Sequence[str] | None, ch
         comparison.to_dict,
         levels=[pair.depth - 1 for pair in shown],
         above=totals(comparison),
-        summary=f"{differing} changed row{'' if differing == 1 else 's'}",
+        summary=number_of(sum(numbers.values()) - numbers[EQUAL], "changed row"),
     )
 
 
@@ -127,16 +120,18 @@ def tally(numbers: dict[str, int]) -> str:
 def totals(comparison: Comparison) -> Sheet:
     """The totals of two networks, and the variables that differ."""
     names = short(comparison.names)
+    found = stated(comparison)
+    digits = max([len(grouped(each)) for _, values in found for each in values if each is not None], default=0)
     headings = [
         Heading("figure", "", cut=True),
-        Heading("a", names[0], grouped, right=True),
-        Heading("b", names[1], grouped, right=True),
+        Heading("a", names[0], grouped, right=True, wide=digits),  # only a name is longer, and may be shortened
+        Heading("b", names[1], grouped, right=True, wide=digits),
         Heading("difference", "change", difference, right=True, drop=1),
         Heading("change", "", changing, right=True),
     ]
     phased = any(isinstance(side.training, Phases) for side in comparison.sides)
     labels = LABELS | {name: f"  {FIGURES[name].title}" for name in Phases._fields if phased}
-    rows = [[labels[name], a, b, Change(a, b), Change(a, b)] for name, (a, b) in stated(comparison)]
+    rows = [[labels[name], a, b, Change(a, b), Change(a, b)] for name, (a, b) in found]
     differing = [f"{name} {' → '.join(map(value_of, values))}" for name, values in variables(comparison).items()]
     below = [f"variables: {', '.join(differing)}"] if differing else []
     return Sheet("", headings, rows, (), below, comparison.to_dict)
@@ -209,10 +204,11 @@ def cells(pair: Pair, name: str) -> list[Any]:
 def listed(comparison: Comparison, columns: Sequence[str] | None) -> Sheet:
     """Several networks, a row each, with their changes from the first."""
     names = chosen(comparison, columns, ()) or usual(comparison, OF_SEVERAL)
-    headings = [Heading("name", "", wide=18, cut=True)]
+    headings = [Heading("name", "", wide=40, cut=True)]
     for name in names:
-        own = heading(name)._replace(drop=0)
-        headings += [own, Heading(f"{name}_change", "", changing, right=True, colour=colour_of_change, reader=PEOPLE)]
+        own = heading(name)._replace(drop=DROPPED.get(name, 0) if columns is None else 0)
+        change = Heading(f"{name}_change", "", changing, own.right, own.drop, colour=colour_of_change, reader=PEOPLE)
+        headings += [own, change]
     rows = []
     for number, name in enumerate(short(comparison.names)):
         figures = [(comparison.totals[each][0], comparison.totals[each][number]) for each in names]

@@ -12,8 +12,9 @@ from numpy.testing import assert_array_equal
 from safetensors.numpy import save_file
 
 import paramcount as pc
-from paramcount.backend.train.checkpoint import beside, load
+from paramcount.backend.train.checkpoint import load
 from paramcount.errors import ArgumentError, CheckError
+from paramcount.render.replacement import beside
 
 GENERATOR = numpy.random.default_rng(5)
 X = GENERATOR.standard_normal((20, 4), numpy.float32)
@@ -198,8 +199,8 @@ def test_two_trainings_do_not_write_one_checkpoint(tmp_path):
 def test_what_a_killed_run_left_is_removed(tmp_path):
     """Of the same checkpoint, at the next start; other files stay."""
     file, other = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
-    left = [path.with_name(f"{beside(path)}.{'0' * 16}.partial") for path in (file, other)]
-    for path in (*left, file.with_name(f"{beside(file)}.lock")):
+    left = [pathlib.Path(f"{beside(str(path))}.{'0' * 16}.partial") for path in (file, other)]
+    for path in (*left, pathlib.Path(f"{beside(str(file))}.lock")):
         path.write_bytes(b"half")
     pc.train(NETWORK, PAIRS, checkpoint=file)
     assert {each.name for each in tmp_path.iterdir()} == {file.name, left[1].name}

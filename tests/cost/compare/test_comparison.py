@@ -287,3 +287,15 @@ def test_what_is_compared():
         compare("mlp", 5)
     with pytest.raises(SpecError, match=r"has no variant `51`\nhint: the variants are 18, 34, 50"):
         compare("resnet:18", "resnet:51")
+
+
+def test_long_names_are_shortened_before_the_figures_of_a_narrow_terminal():
+    names = ("mobilenet_v2@width=0.5,resolution=192", "mobilenet_v2@width=0.75,resolution=192")
+    found = compare(*names)
+    text = render(found.sheet(), width=60, encoding="utf-8", colour=False)
+    rows = {line[:24].strip(): line[24:].split() for line in text.split("\n\n")[1].splitlines()[1:]}
+    assert rows["params"] == ["1,968,680", "2,636,424", "+33.9%"]
+    assert rows["bytes of the parameters"][0] == "7,874,720"
+    assert max(map(len, text.splitlines())) <= 60
+    several = render(compare(*names, "mlp").sheet(), width=80, encoding="utf-8", colour=False)
+    assert max(map(len, several.splitlines())) <= 80 and "activations" not in several
