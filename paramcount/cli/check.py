@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paramcount.cli.options import WRITING, Parser, load_plugins, piped, save, show
+from paramcount.cli.options import WRITING, Parser, give, load_plugins, piped, show
 from paramcount.cost.figures import Figures
 from paramcount.errors import ArgumentError, ParamcountError, SpecError, series
 from paramcount.render.terminal import encoding, warn, written
@@ -44,8 +44,8 @@ def run(arguments: list[str]) -> int:
     found = check(options, limits)
     form = options.format or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
     if form in LINES:
-        print(written("\n".join(github(found) if form == "github" else text(found)), encoding()), flush=True)
-        save(found.sheet(), options.output)
+        lines = github(found) if form == "github" else text(found)
+        give(written("\n".join(lines), encoding()), found.sheet(), options.output)
     else:
         options.format = form
         show(found.sheet(), options)

@@ -5,8 +5,10 @@ from __future__ import annotations
 # What `signal` is made of: Ctrl-C could fall into the longer import of that module.
 import _signal as signal  # pyright: ignore[reportMissingImports]
 import os
+import sys
 
 STOPPED = 130  # the exit code: 128 and the number of the signal, as in a shell
+TO_END = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def leave_on_interrupt() -> None:
@@ -36,3 +38,20 @@ class Interruptible:
     def __exit__(self, *error: object) -> None:
         if self.ours:
             signal.signal(signal.SIGINT, leave)
+
+
+class Stoppable:
+    """Work that a process which is told to end leaves as after Ctrl-C, so that no file is left half written."""
+
+    def __enter__(self) -> None:
+        self.signals = [each for each in TO_END if signal.getsignal(each) == signal.SIG_DFL]
+        for each in self.signals:
+            signal.signal(each, stop)
+
+    def __exit__(self, *error: object) -> None:
+        for each in self.signals:
+            signal.signal(each, signal.SIG_DFL)
+
+
+def stop(number: int, _: object) -> None:
+    sys.exit(128 + number)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
+from paramcount.cli.interrupt import Interruptible, Stoppable
 from paramcount.errors import ArgumentError, printable, quote, series
 from paramcount.render import terminal
 from paramcount.render.terminal import complain, warn
@@ -107,7 +108,8 @@ class Parser(argparse.ArgumentParser):
 
             raise left_over(self, left, arguments, getattr(options, "spec", ""))
         self.refuse_twice(arguments)
-        refuse_same_files(getattr(options, "output", []))
+        if getattr(options, "output", []) or getattr(options, "plot", None):
+            refuse_same_files(options)
         return options
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
@@ -166,12 +168,18 @@ def variables_set(settings: Sequence[str], spec: str) -> dict[str, str]:
     return given
 
 
-def refuse_same_files(paths: Sequence[str]) -> None:
-    """Raise ArgumentError for a file that is named twice, of which one content would be lost."""
+def refuse_same_files(options: argparse.Namespace) -> None:
+    """Raise ArgumentError for a file to write that is named twice, or is a spec; one content would be lost."""
+    words = [*getattr(options, "specs", []), getattr(options, "spec", "")]
+    names = {name for word in words for name in (word, word.rpartition(":")[0], word.partition("@")[0])}
+    read = {os.path.realpath(name) for name in names}
+    plot = getattr(options, "plot", None)
     seen: set[str] = set()
-    for path in paths:
+    for path in [*options.output, *([plot] if plot else [])]:
         if (place := os.path.realpath(path)) in seen:
             raise ArgumentError(f"{quote(path)} is given twice", hint="name a file once")
+        if place in read:
+            raise ArgumentError(f"{quote(path)} is read, and would be lost", hint="write to another file")
         seen.add(place)
 
 
@@ -227,6 +235,8 @@ def output_file(text: str, *others: str) -> str:
     if text == "-":
         raise ArgumentError("`-` is not a file", hint="`--format` says what is printed")
     format_of(text, *others)
+    if os.path.isdir(text):
+        raise ArgumentError(f"{quote(text)} cannot be written: it is a folder")
     folder = os.path.dirname(text)
     if folder and not os.path.isdir(folder):  # said now, since a result may take hours
         raise ArgumentError(f"{quote(text)} cannot be written: there is no folder {quote(folder)}")
@@ -282,20 +292,19 @@ def show(
     if options.exact:
         sheet = sheet.with_all_digits()
     text = table(sheet) if options.format == "table" else terminal.safe(rendered(sheet, options.format))
-    files: Sequence[str] = options.output if paths is None else paths
+    give(text, sheet.warning(warnings), options.output if paths is None else paths)
+
+
+def give(text: str | None, sheet: Sheet, paths: Sequence[str]) -> None:
+    """Print a text, if there is one, and write a sheet to files, each in the format of its ending, and say so."""
     try:
-        for path in files:
-            write(path, sheet.warning(warnings))
+        with Interruptible(), Stoppable():
+            for path in paths:
+                write(path, sheet)
     finally:  # a reader of the output that is gone loses no file, and a full disk no result
-        print(text, flush=True)
-    for path in files:
-        complain(f"wrote {printable(path)}")
-
-
-def save(sheet: Sheet, paths: Sequence[str]) -> None:
-    """Write a sheet to files, each in the format of its ending, and say so."""
+        if text is not None:
+            print(text, flush=True)
     for path in paths:
-        write(path, sheet)
         complain(f"wrote {printable(path)}")
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import signal
-import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
-from paramcount.cli.interrupt import Interruptible
+from paramcount.cli.interrupt import Interruptible, Stoppable
 from paramcount.cli.options import Parser, at_least_one, at_least_zero, named, output_file, show, spec_of
 from paramcount.errors import ArgumentError, printable
 from paramcount.numbers.units import grouped, number_of
@@ -35,7 +33,6 @@ examples:
   paramcount sweep resnet "depths[*]=2:12" --random 10000 --output resnets.csv
 """
 ROWS = 10
-TO_END = [each for each in (signal.SIGTERM, getattr(signal, "SIGHUP", None)) if each]
 
 
 def run(arguments: list[str]) -> int:
@@ -63,7 +60,7 @@ def run(arguments: list[str]) -> int:
     tables, rows_in, drawn = sorted_out(options.output)
     drawn += [options.plot] if options.plot else []
     plots = [Plot(path, *axes(options), str(space.subject), bool(options.pareto)) for path in drawn]
-    with Interruptible(), stopped_in_order():
+    with Interruptible(), Stoppable():
         with (
             ExitStack() as stack,
             closing(reported(sweep_parts(space, dask=options.dask), space.size)) as parts,
@@ -110,23 +107,6 @@ def sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
         else:
             tables.append(path)
     return tables, rows, plots
-
-
-@contextmanager
-def stopped_in_order() -> Iterator[None]:
-    """Leave the code inside as after Ctrl-C when the process is told to end, so that no file is left half written."""
-
-    def stop(number: int, frame: object) -> None:
-        sys.exit(128 + number)
-
-    signals = [each for each in TO_END if signal.getsignal(each) == signal.SIG_DFL]
-    for each in signals:
-        signal.signal(each, stop)
-    try:
-        yield
-    finally:
-        for each in signals:
-            signal.signal(each, signal.SIG_DFL)
 
 
 class Selection:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from paramcount.cli.count import budgeted, ended
 from paramcount.cli.options import REPEATABLE, TREE, WRITING, Parser, check_format, show, shown
+from paramcount.cost.figures import Figures, Phases
 from paramcount.errors import needs
 from paramcount.graph.network import Subject
 
@@ -33,8 +34,6 @@ def run(arguments: list[str]) -> int:
 
 
 def parser() -> Parser:
-    from paramcount.cost.figures import FIGURES
-
     parser = Parser(
         rule="the function's arguments follow `--args`",
         prog="paramcount trace",
@@ -48,7 +47,8 @@ def parser() -> Parser:
     trips = "iterations of `while` loops, of all or in a scope, or `unknown`; repeatable"
     parser.add_argument("--trips", metavar="[SCOPE=]N", help=trips, **REPEATABLE)
     add("--no-strict", action="store_true", help="list operations without a rule as uncounted")
-    parser.limits(FIGURES, "macs", "the most MACs: 300M; likewise --max-flops, --min-macs, and so on")
+    figures = [*Figures._fields, *Phases._fields]
+    parser.limits(figures, "macs", "the most MACs: 300M; likewise --max-flops, --min-macs, and so on")
     parser.shared("--depth", help="open N levels of scopes, or `all` (default: the first with several rows)")
     parser.shared(*TREE[1:], *WRITING)
     return parser

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from paramcount.cli.interrupt import STOPPED, Interruptible
-from paramcount.cli.options import WRITING, Parser, at_least_one, load_spec, save, show
+from paramcount.cli.options import WRITING, Parser, at_least_one, give, load_spec, show
 from paramcount.errors import ArgumentError, ParamcountError, needs, quote
 from paramcount.numbers.units import number_of
 from paramcount.render import terminal
@@ -106,9 +106,8 @@ def run(arguments: list[str]) -> int:
     if options.format != "table":
         show(result.sheet(), options)
         return 0
-    if fresh:  # each epoch was printed when it ended
-        print(terminal.written(str(result), terminal.encoding()))
-    save(result.sheet(), options.output)
+    text = terminal.written(str(result), terminal.encoding()) if fresh else None  # epochs are printed as they end
+    give(text, result.sheet(), options.output)
     return 0
 
 

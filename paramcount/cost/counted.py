@@ -200,6 +200,7 @@ class Counted(Figured, Shown):
                     "input_shapes": None if row.input_shapes is None else [*map(sizes, row.input_shapes)],
                     "output_shape": None if row.output_shape is None else sizes(row.output_shape),
                     "repeat": row.repeat,
+                    "copies": row.copies or None,
                     "depth": row.depth,
                     "leaf": row.leaf,
                     "setting": row.setting,

@@ -10,6 +10,7 @@ from typing import Any
 
 from paramcount.cost.counted import Counted, runs
 from paramcount.cost.figures import FIGURES, Figures, Phases, Row, TrainingFigures
+from paramcount.cost.outline import Branch, nested
 from paramcount.cost.report import IN_TRAINING, STATED, USUAL
 from paramcount.cost.traced import opening
 from paramcount.errors import ArgumentError, quote
@@ -20,7 +21,7 @@ from paramcount.render.sheet import SCHEMA
 ENDING = ".json"
 LARGEST = 1 << 26  # bytes; the longest shipped network takes one of these 64 MiB
 DEEPEST = 150  # levels of rows
-MOST_ITERATIONS = 10**6  # that one row stands for
+MOST_ITERATIONS = 10**6  # that the rows of a file stand for, on all levels
 BEYOND = ("loss_elementwise", "kv_cache_bytes")  # totals that are not figures of rows
 SAVE_ONE = "save a count with `paramcount SPEC -o FILE.json`"
 
@@ -147,6 +148,7 @@ class Reader:
 
     def __init__(self, file: str) -> None:
         self.file = file
+        self.left = MOST_ITERATIONS
 
     def wrong(self, problem: str) -> ArgumentError:
         return foreign(self.file, problem)
@@ -161,7 +163,7 @@ class Reader:
         totals = self.mapping(found.get("totals"), "totals")
         figures, training = self.figures(totals, "totals")
         rows = self.rows(found.get("rows"), isinstance(training, Phases))
-        self.adds_up([row for row in rows if row.depth == 1], figures, training)
+        self.check(nested(rows), figures, training)
         return Saved(
             subject=Subject(
                 self.text(found.get("name"), "name"),
@@ -206,6 +208,7 @@ class Reader:
         figures, training = self.figures(found, where)
         path = self.text(found.get("path"), f"path of {where}")
         repeat = self.whole(found.get("repeat"), f"repeat of {where}") or 1
+        copies = self.whole(found.get("copies"), f"copies of {where}")
         stem, indices = ("", ()) if traced else self.iterations(path, repeat, where)
         sizes, inputs = found.get("output_shape"), found.get("input_shapes")
         if inputs is not None:
@@ -225,6 +228,7 @@ class Reader:
             stem=stem,
             indices=indices,
             training=training,
+            copies=copies or 0,
         )
 
     def iterations(self, path: str, repeat: int, where: str) -> tuple[str, tuple[int, ...]]:
@@ -234,21 +238,38 @@ class Reader:
             return "", ()
         found = runs(label[:-1])
         number = sum(stop - start for start, stop in found)
-        if not 0 < number <= MOST_ITERATIONS or repeat % number:
+        if not 0 < number <= self.left or repeat % number:
             raise self.wrong(f"path of {where} names iterations that it cannot stand for")
+        self.left -= number
         return stem, tuple(index for start, stop in found for index in range(start, stop))
 
-    def adds_up(self, rows: list[Row], totals: Figures, training: Any) -> None:
-        """Raises ArgumentError unless the outermost rows sum to the totals, as a comparison shows them."""
-        sums = [(Figures.total([row.figures for row in rows]), totals)]
+    def check(self, branches: list[Branch], figures: Figures, training: Any, path: str = "") -> None:
+        """Raises ArgumentError unless, at every level, parts stand once and sum to what they are part of.
+
+        A comparison finds them by their names, and shows the sums.
+        """
+        rows = [branch.row for branch in branches]
+        found: dict[tuple[str, bool], set[int]] = {}
+        for row in rows:
+            iterations = row.indices or (0,)
+            before = found.setdefault((row.stem, True) if row.indices else (row.path, False), set())
+            if not row.path.startswith(path) or not before.isdisjoint(iterations):
+                below = f" below {quote(path)}" if path else ""
+                raise self.wrong(f"its row {quote(row.path)}{below} is misplaced, or stands there twice")
+            before.update(iterations)
+        sums = [(Figures.total([row.figures for row in rows]), figures)]
+        if any(type(row.training) is not type(training) for row in rows):
+            raise self.wrong("its rows and its totals have different figures")
         if training is not None:
-            if any(type(row.training) is not type(training) for row in rows):
-                raise self.wrong("its rows and its totals have different figures")
             sums.append((type(training).total([row.training for row in rows]), training))
-        for found, total in sums:
-            for name, each, whole in zip(total._fields, found, total, strict=True):
+        for summed, total in sums:
+            for name, each, whole in zip(total._fields, summed, total, strict=True):
                 if each != whole:
-                    raise self.wrong(f"`{name}` of its rows does not sum to its total")
+                    of = f"the rows of {quote(path)}" if path else "its rows"
+                    raise self.wrong(f"`{name}` of {of} does not sum to its total")
+        for row, below in branches:
+            if below:
+                self.check(below, row.figures, row.training, row.path)
 
     def shape(self, found: Any, where: str) -> Shape:
         sizes = self.checked(found, list, where, "a list")

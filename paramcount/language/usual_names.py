@@ -61,7 +61,7 @@ def behind(name: str, word: str) -> str:
     >>> behind("gpt2", "GPT-2-xl")
     '-xl'
     """
-    return re.sub("[-_]*".join(bare(name)), "", word, count=1, flags=re.IGNORECASE)
+    return re.sub("[-_]*".join(map(re.escape, bare(name))), "", word, count=1, flags=re.IGNORECASE)
 
 
 def variants_are(spec: str) -> str:

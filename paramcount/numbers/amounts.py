@@ -23,16 +23,22 @@ def amount(text: str, figure: str) -> int:
     (3500000, 8000000000, 5000000000, 16777216)
     """
     stripped = text.strip(" ")
-    units = BYTES if is_bytes(figure) else COUNTS
-    found = re.fullmatch(AMOUNT, stripped) if len(stripped) <= LONGEST else None
-    if found is not None and found[4] in units:
-        part = found[2] or ""
-        scale = int(found[3] or 0) - len(part)
-        value = int(found[1].replace(",", "") + part) * units[found[4]] * 10 ** max(scale, 0)
-        value, rest = divmod(value, 10 ** max(-scale, 0))
-        if not rest:
-            return value
-    raise ArgumentError(f"{quote(text)} is not an amount of {figure}", hint=hint(stripped, figure), argument=figure)
+    value = whole(stripped, BYTES if is_bytes(figure) else COUNTS)
+    if value is None:
+        raise ArgumentError(f"{quote(text)} is not an amount of {figure}", hint=hint(stripped, figure), argument=figure)
+    return value
+
+
+def whole(text: str, units: dict[str, int]) -> int | None:
+    """The whole number that a text with a unit stands for, or None."""
+    found = re.fullmatch(AMOUNT, text) if len(text) <= LONGEST else None
+    if found is None or found[4] not in units:
+        return None
+    part = found[2] or ""
+    scale = int(found[3] or 0) - len(part)
+    value = int(found[1].replace(",", "") + part) * units[found[4]] * 10 ** max(scale, 0)
+    value, rest = divmod(value, 10 ** max(-scale, 0))
+    return None if rest else value
 
 
 def is_bytes(figure: str) -> bool:
@@ -42,16 +48,17 @@ def is_bytes(figure: str) -> bool:
 def hint(text: str, figure: str) -> str:
     """What may be meant by a text that is not an amount of a figure."""
     units, examples = (BYTES, "16MiB, 14MB") if is_bytes(figure) else (COUNTS, "3.5M, 5e9")
-    plain = text[:LONGEST].replace("_", "")
-    found = re.fullmatch(AMOUNT, plain)
+    plain = text.replace("_", "")
+    found = re.fullmatch(AMOUNT, plain) if len(text) <= LONGEST else None
     if found is None:
         return f"write a whole amount, such as {examples}"
     number, unit = plain[: found.start(4)].strip(), found[4]
     if unit in units:
-        return f"write {plain}" if "_" in text else f"write a whole amount, such as {examples}"
-    if is_bytes(figure):
+        near = [unit]  # without the underscores
+    elif is_bytes(figure):
         prefix = unit.upper() if unit.upper() in ("K", "M", "G", "T", "P") else ""
         near = [f"{prefix}iB", f"{prefix}B"] if prefix else [each for each in BYTES if each.lower() == unit.lower()][:1]
     else:  # of 3.5MB and 3.5mb, the M
         near = [each for each in (unit[0], unit[0].upper()) if each in COUNTS][:1]
-    return "write " + (" or ".join(number + each for each in near) or f"a whole amount, such as {examples}")
+    able = [number + each for each in near if whole(number + each, units) is not None]
+    return "write " + (" or ".join(able) or f"a whole amount, such as {examples}")

@@ -84,10 +84,10 @@ def fitting(sheet: Sheet, width: int, encoding: str, cut: bool) -> list[Fitted]:
     values_of = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.headings)
     for heading, values in zip(sheet.headings, values_of, strict=True):
         longest = LONGEST if cut and not heading.wrap else sys.maxsize
-        texts = [printable(heading.text(value), longest) for value in values]
+        title, *texts = [printable(each, longest) for each in (heading.title, *map(heading.text, values))]
         if sheet.levels and heading.indented:
             texts = ["  " * level + text for level, text in zip(sheet.levels, texts, strict=True)]
-        written = [terminal.written(text, encoding) for text in (heading.title, *texts)]
+        written = [terminal.written(text, encoding) for text in (title, *texts)]
         columns.append(Fitted(heading, written, values))
     mark = "~" if encoding == "ascii" else "…"
 

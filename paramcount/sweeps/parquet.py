@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow
 from pyarrow.parquet import ParquetFile, ParquetWriter
 
-from paramcount.render.replacement import Replacement
+from paramcount.render.replacement import Replacement, reported
 
 WHOLE, FRACTION, TEXT = pyarrow.int64(), pyarrow.float64(), pyarrow.string()
 
@@ -53,6 +53,20 @@ class Parquet:
         """Keep the writer from writing to a file that is given up."""
         if self.writer is not None:
             self.writer.is_open = False
+
+
+def write(path: str, columns: Mapping[str, Any]) -> None:
+    """Replace a file by one with arrays of values by name; raises ArgumentError where it cannot be written."""
+    file = Replacement(path)
+    table = Parquet(file, list(columns))
+    try:
+        with reported(path):
+            table.append((values, None) for values in columns.values())
+            table.close()
+        file.finish()
+    finally:
+        table.discard()
+        file.discard()
 
 
 def array(values: Any, mask: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from paramcount.cost.count import count
 from paramcount.cost.figures import Figures
-from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, Undecided, quote
+from paramcount.errors import ArgumentError, ParamcountError, Position, SpecError, Undecided, needs, quote
 from paramcount.language.expression.parse import Expression, parse
 from paramcount.layers.arguments import argument, column_names, file_path, whole_argument
 from paramcount.layers.fields import Text
@@ -23,6 +23,7 @@ from paramcount.render.writing import format_of
 from paramcount.sweeps.space import Space
 
 BRIEF = 10  # rows that a notebook shows
+PARQUET = ".parquet"
 SUFFIXED = r"(?<![\w.])(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]\+?[0-9]+)?[kmgtpbKMGTPB](?:i?[bB])?(?!\w)"  # 3.5M, 14MiB
 
 
@@ -56,21 +57,51 @@ class Sweep(Shown):
 
         `columns` replaces the usual ones. Raises ArgumentError for an unknown column.
         """
-        from paramcount.sweeps.table import USUAL, Tried, sheet
+        from paramcount.sweeps.table import Tried, sheet
 
-        chosen = columns is not None
-        columns = column_names(columns) or [*self.variables, *(name for name in USUAL if name in self.columns)]
-        for name in columns:
+        names, rows = self.asked(columns, top)
+        reasons = {each: int((self.reason == code).sum()) for code, each in enumerate(self.reasons)}
+        number = int(self.valid.sum())
+        tried = Tried(len(self), number, {reason: number for reason, number in reasons.items() if number})
+        return sheet(self.take(rows), names, tried, columns is not None)
+
+    def asked(self, columns: Sequence[str] | None = None, top: int | None = None) -> tuple[list[str], Any]:
+        """The columns that were asked for, or the usual ones, and the indices of the rows."""
+        from paramcount.sweeps.table import USUAL
+
+        names = column_names(columns) or [*self.variables, *(name for name in USUAL if name in self.columns)]
+        for name in names:
             if name not in self.columns:
                 from paramcount.errors.suggest import unknown
 
                 raise unknown("column", name, self.columns)
         rows = self.valid.nonzero()[0]
-        reasons = {each: int((self.reason == code).sum()) for code, each in enumerate(self.reasons)}
-        tried = Tried(len(self), len(rows), {reason: number for reason, number in reasons.items() if number})
-        if top is not None:
-            rows = rows[: whole_argument("top", top)]
-        return sheet(self.take(rows), list(dict.fromkeys(columns)), tried, chosen)
+        return list(dict.fromkeys(names)), rows if top is None else rows[: whole_argument("top", top)]
+
+    def save(self, path: str | PathLike[str], *, exact: bool = False, **settings: Any) -> None:
+        """Write the valid rows to a file, in the format of its ending: also .parquet, which needs pyarrow.
+
+        A .svg, .png or .pdf file is a plot. Raises ArgumentError as that of every result, MissingPackageError without
+        pyarrow or matplotlib.
+        """
+        from paramcount.sweeps.plot import PLOTS
+
+        name = file_path("path", path)
+        if format_of(name, PARQUET, *PLOTS) is not None:
+            super().save(name, exact=exact, **settings)
+            return
+        self.check_settings(settings)
+        if name.lower().endswith(PLOTS):
+            if settings:
+                raise ArgumentError("a plot takes no settings", hint="`Sweep.plot` takes two columns")
+            self.plot(name)
+            return
+        names, rows = self.asked(**settings)
+        if settings.get("columns") is None:
+            names = list(dict.fromkeys([*names, *self.columns]))
+        with needs(name):
+            from paramcount.sweeps.parquet import write
+        write(name, {each: self.columns[each][rows] for each in names})
 
     def brief(self) -> Sheet:
         return self.sheet(top=BRIEF)
@@ -78,28 +109,6 @@ class Sweep(Shown):
     def to_dict(self) -> dict[str, Any]:
         """All valid rows as plain values, ready for JSON, and why others are not valid."""
         return self.sheet(list(self.columns)).data()
-
-    def save(self, path: str | PathLike[str], *, exact: bool = False, **settings: Any) -> None:
-        """Write the valid rows to a file in the format of its ending: .txt, .json, .csv, .md, .tex, or .html.
-
-        A .parquet file has all rows, with the reasons of those that are not valid, and a .svg, .png, or .pdf file is
-        `plot`. Raises ArgumentError for another ending, and where the file cannot be written.
-        """
-        from paramcount.sweeps.plot import PLOTS
-
-        name = file_path("path", path)
-        if format_of(name, ".parquet", *PLOTS):
-            super().save(name, exact=exact, **settings)
-        elif exact or settings:
-            hint = "choose rows with `where` and `take`, or write another format"
-            raise ArgumentError(f"{quote(name)} has all rows and columns, and takes no settings", hint=hint)
-        elif name.lower().endswith(PLOTS):
-            self.plot(name)
-        else:
-            from paramcount.sweeps.file import RowFile
-
-            with RowFile(name, list(self.columns)) as file:
-                file.append(self)
 
     def take(self, rows: Any) -> Sweep:
         """Some rows: a mask, or indices in any order; raises ArgumentError for those that do not exist."""

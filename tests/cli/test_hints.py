@@ -1,5 +1,6 @@
 """Hints of the command line can be typed as they stand."""
 
+import os
 import re
 import shlex
 from functools import cache
@@ -167,6 +168,15 @@ def test_the_usual_name_of_a_model(name, meant, capsys):
     assert main([name]) == 2
     assert capsys.readouterr().err == f"error: there is no spec `{name}`\nhint: did you mean `{meant}`?\n"
     assert main(["info", meant]) == 0
+
+
+@pytest.mark.parametrize("stem", ["(x", "[x", "*x", "x\\"])
+def test_a_file_beside_it_may_have_any_name(stem, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f"{stem}.yaml").write_text("input: {features: 4}\nlayers: [dense: 2]\nvariants: {tiny: {}}")
+    assert main([f"{stem}-tiny"]) == 2
+    name = os.path.join(".", f"{stem}.yaml")
+    assert capsys.readouterr().err == f"error: there is no spec `{stem}-tiny`\nhint: did you mean `{name}:tiny`?\n"
 
 
 @pytest.mark.parametrize("name", ["vitamin", "optimum", "gpt3", "yolov5", "deepseek-r1"])

@@ -1,14 +1,17 @@
 """What `--format` prints and `-o` writes: files whole or untouched, and an answer to everything that may be asked."""
 
 import csv
+import errno
 import io
 import json
 import os
+import signal
+import subprocess
 import sys
 
 import pytest
 
-from paramcount.cli.main import main
+from paramcount.cli.main import main, run
 from paramcount.render import terminal
 
 WARNED = """
@@ -98,6 +101,62 @@ def test_an_interrupt_leaves_what_was_there(when, capsys, folder, monkeypatch):
     assert main(["lenet", "-o", "old.md"]) == 130
     assert capsys.readouterr().err == "stopped\n"
     assert (folder / "old.md").read_text() == BEFORE and os.listdir(folder) == ["old.md"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.parametrize("sign", ["SIGINT", "SIGTERM"])
+def test_a_process_that_is_stopped_leaves_what_was_there(sign, folder):
+    (folder / "old.md").write_text(BEFORE)
+    source = f"""
+import os, signal, sys
+os.fsync = lambda _: os.kill(os.getpid(), signal.{sign})
+from paramcount.cli.main import main
+sys.exit(main())
+"""
+    command = [sys.executable, "-c", source, "list", "lenet", "-o", "old.md"]
+    assert subprocess.run(command, capture_output=True).returncode == 128 + getattr(signal, sign)
+    assert (folder / "old.md").read_text() == BEFORE and os.listdir(folder) == ["old.md"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "./x.json -o x.json",
+        "./x.json:small -o x.json",
+        "./x.json@n=2 -o link.json",
+        "info ./x.json -o ./x.json",
+        "check lenet ./x.json -o x.json",
+        "compare lenet ./x.json -o a.md -o x.json",
+        "sweep ./x.json n=1,2 -o x.json",
+        "solve ./x.json n --max-params 50 -o x.json",
+    ],
+)
+def test_what_is_read_is_not_written(words, capsys, folder):
+    spec = '{"input": {"features": 4}, "vars": {"n": 2}, "variants": {"small": {}}, "layers": [{"dense": "n"}]}'
+    (folder / "x.json").write_text(spec)
+    (folder / "link.json").symlink_to("x.json")
+    name = words.split()[-1]
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err == f"error: `{name}` is read, and would be lost\nhint: write to another file\n"
+    assert (folder / "x.json").read_text() == spec and sorted(os.listdir(folder)) == ["link.json", "x.json"]
+
+
+def test_a_plot_and_a_file_are_not_the_same(capsys):
+    assert main(["sweep", "mobilenet_v2", "width=0.5,1", "-o", "a.svg", "--plot", "./a.svg"]) == 2
+    assert capsys.readouterr().err == "error: `./a.svg` is given twice\nhint: name a file once\n"
+
+
+class Full(io.StringIO):
+    def write(self, _):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("command", ["list lenet", "check lenet"])
+def test_a_full_output_loses_no_file(command, folder, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(OSError, match="No space left"):
+        run([*command.split(), "-o", "a.md"])
+    assert (folder / "a.md").exists()
 
 
 @pytest.mark.parametrize("command", ["{}", "solve {} n --max-params 100"])

@@ -73,8 +73,8 @@ def test_a_function_of_this_directory(run):
 
 def test_budgets(run):
     multiply = ("jax.numpy:matmul", "--args", "f32[25,16]", "f32[16,9]")  # 25 * 16 * 9 MACs
-    out, err, code = run(*multiply, "--max-macs", "3.6k", "--min-flops", "7200")
-    assert (err, code) == ("", 0) and out.endswith("budget: kept (macs at most 3.6k, flops at least 7200)\n")
+    out, err, code = run(*multiply, "--max-macs", "3.6k", "--min-forward-macs", "1k")
+    assert (err, code) == ("", 0) and out.endswith("budget: kept (macs at most 3.6k, forward_macs at least 1k)\n")
     out, err, code = run(*multiply, "--max-macs", "3k")
     assert code == 1 and out.endswith("budget: not kept\n")
     assert "macs 3,600 is over the budget of 3k by 600 (+20.0%)\n  largest: matmul 3.60 k" in err

@@ -12,8 +12,10 @@ from paramcount.cost.count import count
 from paramcount.cost.saved import saved, saved_in
 from paramcount.cost.tally import Tallies
 from paramcount.errors import ArgumentError
-from paramcount.language.load import load, shipped_networks
+from paramcount.language.load import load, loads, shipped_networks
 from paramcount.layers.layer import Shape
+
+SHARED = "{input: {features: 8}, layers: [{repeat: N, dense: 8, share: key}]}"
 
 
 @pytest.fixture
@@ -48,6 +50,21 @@ def test_what_was_saved_is_read(save, spec, settings):
     assert [(row.stem, row.indices) for row in found.rows] == [(row.stem, row.indices) for row in report.rows]
     assert compare(report, found).equal and compare(found, report).equal
     assert str(found).splitlines()[2:5] == str(report).splitlines()[2:5]
+
+
+def test_tensors_that_iterations_share_stay_with_the_first(save):
+    """A loop of another length cuts a row as it cuts one that was not saved: 72 parameters in the first iteration."""
+    many, few = (count(loads(SHARED.replace("N", times))) for times in ("4", "2"))
+    comparison = compare(saved_in(save(many.to_dict())), few)
+    assert [(row.change, row.figure("params")) for row in comparison.rows] == [("equal", (72, 72)), ("removed", (0, 0))]
+
+
+def test_iterations_are_bounded_in_all(save):
+    data = count(loads(SHARED.replace("N", "4"))).to_dict()
+    (row,) = data["rows"]
+    many = row | {"path": "dense0[0:300000]", "repeat": 300_000}
+    with pytest.raises(ArgumentError, match="path of row 3 names iterations that it cannot stand for"):
+        saved_in(save(data | {"rows": [many] * 9}))
 
 
 @pytest.mark.full
@@ -126,6 +143,9 @@ def with_total(**changes):
         (with_row(params=5), "`params` of its rows does not sum to its total"),
         (with_row(params=None), "`params` of its rows does not sum to its total"),
         (with_total(macs=5), "`macs` of its rows does not sum to its total"),
+        (changed(rows=small()["rows"] * 2), "its row `dense0` is misplaced, or stands there twice"),
+        (with_row(2, path="elsewhere"), "its row `elsewhere` below `dense0` is misplaced, or stands there twice"),
+        (with_row(1, macs=5), "`macs` of the rows of `dense0` does not sum to its total"),
         (with_row(depth=2), "row 0 has depth 2, after depth 0"),
         (with_row(depth=0), "row 0 has depth 0, after depth 0"),
         (with_row(1, depth=4), "row 1 has depth 4, after depth 1"),

@@ -166,6 +166,11 @@ def test_names_are_escaped():
     assert r"a\x1b(0b\nc" in text
 
 
+def test_titles_of_columns_are_escaped():
+    sheet = Sheet("", [Heading("a", "x\x1b[2Jy\n")], [["1"]], (), (), dict)
+    assert written(sheet, colour=False) == "x\\x1b[2Jy\\n\n1"
+
+
 def test_colour_only_when_asked():
     assert "\x1b" not in render(count(MLP), encoding="utf-8", width=200)
     coloured = render(count(MLP), encoding="utf-8", width=200, colour=True)
@@ -223,7 +228,19 @@ def test_json():
     figures += ["macs", "flops", "elementwise", "activations", "param_bytes"]
     assert list(found["totals"]) == figures
     assert sorted(found["rows"][0]) == sorted(
-        [*figures, "path", "kind", "input_shapes", "output_shape", "repeat", "depth", "leaf", "setting", "note"]
+        [
+            *figures,
+            "path",
+            "kind",
+            "input_shapes",
+            "output_shape",
+            "repeat",
+            "copies",
+            "depth",
+            "leaf",
+            "setting",
+            "note",
+        ]
     )
     assert found["totals"]["params"] == 9 * 3 * 8 + 16
     assert found["rows"][1]["path"] == "conv0.conv0" and found["rows"][1]["output_shape"] == [4, 4, 8]

@@ -13,7 +13,6 @@ import pytest
 
 import paramcount as pc
 from paramcount.cli.main import main
-from paramcount.errors import ArgumentError
 from paramcount.language.load import fresh_syntax
 from paramcount.render.replacement import Replacement
 from paramcount.sweeps.file import RowFile
@@ -158,20 +157,31 @@ def test_what_cannot_be_computed_is_unknown(tmp_path):
     assert read_table(tmp_path / "rows.parquet").column("m").to_pylist() == [None, 1]
 
 
-def test_a_sweep_saves_itself_by_the_ending(tmp_path):
+def test_a_sweep_in_python_is_saved_as_parquet(tmp_path, monkeypatch):
     parquet = pytest.importorskip("pyarrow.parquet")
+    swept = pc.sweep("vit", heads=[3, 5, 4], depth=[1, 2])  # 5 heads do not divide the width
+    path = tmp_path / "rows.PARQUET"
+    swept.save(path)
+    table = parquet.read_table(path)
+    assert table.to_pylist() == swept.to_records() and len(table) == 4
+    assert str(table.schema.field("params").type) == str(table.schema.field("heads").type) == "int64"
+    swept.save(str(path), columns=["depth", "macs"], top=1)
+    assert parquet.read_table(path).to_pylist() == [{"depth": 1, "macs": int(swept.columns["macs"][0])}]
+    for settings, words in {"depth": "`Sweep` has no setting", "columns": "must be a list", "top": "whole"}.items():
+        with pytest.raises(pc.ArgumentError, match=words):
+            swept.save(path, **{settings: "x"})
+    with pytest.raises(pc.ArgumentError, match=r"\.html \.parquet \.svg"):
+        swept.save(tmp_path / "rows.xml")
+    with pytest.raises(pc.ArgumentError, match="a plot takes no settings"):
+        swept.save(tmp_path / "rows.svg", top=1)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "paramcount.sweeps.parquet")
+    with pytest.raises(pc.MissingPackageError, match=r"needs pyarrow\nhint: pip install"):
+        swept.save(tmp_path / "others.parquet")
+    assert os.listdir(tmp_path) == ["rows.PARQUET"] and len(parquet.read_table(path)) == 1
+
+
+def test_a_sweep_in_python_is_saved_as_a_plot(tmp_path):
     pytest.importorskip("matplotlib")
-    found = pc.sweep("vit", heads=[5, 12], depth=[1, 2])
-    for ending in ("csv", "parquet", "svg"):
-        found.save(tmp_path / f"rows.{ending}")
-    table = parquet.read_table(tmp_path / "rows.parquet").to_pylist()
-    assert [(row["heads"], row["depth"]) for row in table] == [(5, 1), (5, 2), (12, 1), (12, 2)]
-    assert [row["params"] for row in table] == [None, None, *found.columns["params"][2:].tolist()]
-    assert "heads" in table[0]["error"] and table[2]["error"] is None
-    rows = list(csv.DictReader((tmp_path / "rows.csv").read_text().splitlines()))
-    assert [int(row["params"]) for row in rows] == found.columns["params"][2:].tolist()
+    pc.sweep("mobilenet_v2", width=[0.5, 1]).save(tmp_path / "rows.svg")
     assert (tmp_path / "rows.svg").read_text().startswith("<?xml")
-    with pytest.raises(ArgumentError, match="takes no settings"):
-        found.save(tmp_path / "rows.parquet", top=1)
-    with pytest.raises(ArgumentError, match=r"\.parquet \.svg"):
-        found.save(tmp_path / "rows.docx")

@@ -74,7 +74,9 @@ def meet(a: list[Branch], b: list[Branch], above_a: str, above_b: str) -> Iterat
 
     ours, theirs = parts(a, above_a), parts(b, above_b)
     names = [[part[:2] for part in side] for side in (ours, theirs)]
-    for _, start, stop, other_start, other_stop in SequenceMatcher(None, *names, autojunk=False).get_opcodes():
+    first, second = sorted(names)  # its choice among equal stretches must not depend on which network comes first
+    for _, *ends in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        start, stop, other_start, other_stop = ends if names[0] is first else (*ends[2:], *ends[:2])
         for one, other in together(ours[start:stop], theirs[other_start:other_stop]):
             yield from both(one, other, above_a, above_b)
 

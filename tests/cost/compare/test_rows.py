@@ -120,6 +120,19 @@ def test_tensors_that_iterations_share_stay_with_the_first():
     keeps_the_law(network(4), network(2))
 
 
+def test_the_other_way_round_added_parts_are_removed():
+    mirrored = {EQUAL: EQUAL, CHANGED: CHANGED, ADDED: REMOVED, REMOVED: ADDED}
+    for a, b in (
+        ("relu,gelu", "gelu,relu"),
+        ("relu,gelu,tanh,relu", "tanh,relu,relu,gelu"),
+        ("relu,relu", "gelu,relu"),
+    ):
+        one, other = counted(*a.split(",")), counted(*b.split(","))
+        there = [(mirrored[pair.change], pair.b, pair.a) for pair in pairs_of(one.rows, other.rows)]
+        back = [(pair.change, pair.a, pair.b) for pair in pairs_of(other.rows, one.rows)]
+        assert sorted(there, key=repr) == sorted(back, key=repr)
+
+
 def test_names_that_differ_meet_in_order_loops_with_loops():
     a = counted("dense: 8", "repeat: 2, name: old, dense: 8", "relu")
     b = counted("dense: 8", "repeat: 3, name: new, dense: 8", "relu")
