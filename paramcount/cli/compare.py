@@ -73,10 +73,10 @@ def sided(options: argparse.Namespace, asked: list[str]) -> list[Any]:
 
 def meant(word: str, given: dict[str, str]) -> Any:
     """The saved count or the network that a word names; warnings of a network are printed."""
-    from paramcount.cost.saved import ENDING, LARGEST, is_saved, saved, saved_in
+    from paramcount.cost.saved import ENDING, LARGEST, saved, saved_in
     from paramcount.language.address import own_settings
     from paramcount.language.load import load, loads
-    from paramcount.language.yaml.source import read_stream
+    from paramcount.language.yaml.source import is_saved, read_stream
 
     if "=" in word and "@" not in word and not os.path.exists(word):
         hint = f"write {quote(f'--set {word}')} to set it in all, {quote(f'SPEC@{word}')} in one"

@@ -42,6 +42,11 @@ class Problem(NamedTuple):
         return f"{self.place or printable(self.spec)}: {self.message}"
 
 
+def one_line(message: str) -> str:
+    """All lines of a message in a cell."""
+    return "; ".join(map(str.strip, message.splitlines()))
+
+
 NAMES = ("spec", "line", "column", "kind", "figure", "bound", "counted", "limit", "message")  # as JSON has them
 HEADINGS = (
     Heading("spec", "spec", printable, cut=True),
@@ -51,7 +56,7 @@ HEADINGS = (
     Heading("figure", "figure", if_any=True),
     Heading("counted", "counted", grouped, right=True, if_any=True),
     Heading("limit", "limit", grouped, right=True, if_any=True),
-    Heading("message", "message", lambda message: message.partition("\n")[0], wrap=30),
+    Heading("message", "message", one_line, wrap=30),
 )
 
 

@@ -15,6 +15,7 @@ from paramcount.cost.report import IN_TRAINING, STATED, USUAL
 from paramcount.cost.traced import opening
 from paramcount.errors import ArgumentError, quote
 from paramcount.graph.network import Network, Subject
+from paramcount.language.yaml.source import is_saved
 from paramcount.layers.layer import Shape
 from paramcount.render.sheet import SCHEMA
 
@@ -133,11 +134,6 @@ def saved(data: bytes, file: str) -> Saved:
     except ValueError as problem:  # also of bytes that are not UTF-8, and of a number with too many digits
         raise ArgumentError(f"{quote(file)} is not JSON: {problem}", hint=SAVE_ONE) from None
     return Reader(file).count(found)
-
-
-def is_saved(data: bytes) -> bool:
-    """Whether bytes look like a saved count rather than a spec, which may be written as JSON too."""
-    return data.lstrip()[:1] == b"{" and b'"schema"' in data[:1000]
 
 
 def foreign(file: str, problem: str) -> ArgumentError:

@@ -11,7 +11,7 @@ from paramcount.cost.compare.comparison import compare
 from paramcount.cost.count import count
 from paramcount.cost.saved import saved, saved_in
 from paramcount.cost.tally import Tallies
-from paramcount.errors import ArgumentError
+from paramcount.errors import ArgumentError, SpecError
 from paramcount.language.load import load, loads, shipped_networks
 from paramcount.layers.layer import Shape
 
@@ -238,3 +238,10 @@ def test_no_damage_is_a_traceback():
         start, stop = sorted(draw.randrange(len(text)) for _ in range(2))
         with suppress(ArgumentError):
             saved((text[:start] + text[stop:]).encode(), "x.json")
+
+
+def test_a_saved_count_is_not_a_spec(tmp_path):
+    path = tmp_path / "base.json"
+    count(load("lenet")).save(path)
+    with pytest.raises(SpecError, match="is a count that was saved, not a spec\nhint: `paramcount compare`"):
+        load(path)

@@ -73,6 +73,9 @@ def as_text(data: bytes, path: str) -> str:
             what = name
     if what:
         raise SpecError(f"{quote(path)} is {what}, not a spec", hint=NOT_A_SPEC)
+    if is_saved(data) and b'"layers"' not in data:
+        hint = "`paramcount compare` and `paramcount check` take it"
+        raise SpecError(f"{quote(path)} is a count that was saved, not a spec", hint=hint)
     if len(data) > LARGEST:
         raise SpecError(f"{quote(path)} is larger than 1 MiB, the most that a spec may have", hint=NOT_A_SPEC)
     if data.startswith(UTF16):
@@ -127,6 +130,11 @@ def specs_in(folder: str) -> list[str]:
         return sorted(name for name in os.listdir(folder) if name.endswith((".yaml", ".yml")))
     except OSError:
         return []
+
+
+def is_saved(data: bytes) -> bool:
+    """Whether bytes look like a count that was saved as JSON rather than a spec, which may be written as JSON too."""
+    return data.lstrip()[:1] == b"{" and b'"schema"' in data[:1000]
 
 
 def safetensors(data: bytes) -> str | None:
