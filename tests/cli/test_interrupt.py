@@ -30,7 +30,7 @@ sys.exit(main())
     [
         (["resnet"], 0.3),
         (["sweep", "mobilenet_v2", "width=0.5:1.5:0.001", "resolution=96,128", "--output", "a.csv"], 1.0),
-        (["verify", "lenet"], 2.5),
+        pytest.param(["verify", "lenet"], 2.5, marks=pytest.mark.full),
         pytest.param(["trace", "jax.numpy:sin", "--args", "float32[3]"], 1.5, marks=pytest.mark.full),
     ],
 )
@@ -86,7 +86,8 @@ def test_closed_outputs(words):
     assert done.returncode == (2 if words == "no_such_spec" else 0)
 
 
-@pytest.mark.parametrize("command", ["verify", pytest.param("measure", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("command", ["verify", "measure"])
 def test_a_device_that_is_not_there(command):
     pytest.importorskip("jax")
     environment = {**os.environ, "JAX_PLATFORMS": "nonsense"}

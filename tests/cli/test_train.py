@@ -150,7 +150,8 @@ def test_json_has_nothing_else_on_the_standard_output(train):
     assert all(0 <= each[name] <= 1 for each in found["epochs"] for name in ("train", "test"))
 
 
-@pytest.mark.parametrize("peak", ["given", pytest.param("measured", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("peak", ["given", "measured"])
 def test_a_terminal_sees_progress(work, peak):
     pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
     ours, theirs = pty.openpty()
@@ -193,6 +194,7 @@ def test_an_archive_of_arrays(train, tmp_path):
     assert code == 0 and " test " not in out and float(re.findall(r"train (\d\.\d+)", out)[-1]) > 0.95
 
 
+@pytest.mark.full
 def test_resuming_is_going_on(train, tmp_path):
     whole, parts = tmp_path / "whole.safetensors", tmp_path / "parts.safetensors"
     options = ("--optimizer", "adam", "--lr", 0.01, "--batch", 64, "--seed", 3)
@@ -221,6 +223,7 @@ def test_resuming_is_going_on(train, tmp_path):
         assert (code, out) == (2, "") and words in err
 
 
+@pytest.mark.full
 def test_ctrl_c_leaves_the_last_whole_epoch(work, train, tmp_path):
     stopped, whole = tmp_path / "stopped.safetensors", tmp_path / "whole.safetensors"
     options = ["--batch", "2", "--optimizer", "adam", "--lr", "0.001"]

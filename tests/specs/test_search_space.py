@@ -38,7 +38,7 @@ def by_hand(depths, kernels, expansions, resolution):
 
 
 def test_random_points():
-    found = pc.sweep("ofa_mobilenet_v3", random=100, seed=2, resolution=range(128, 225, 4), **CHOICES)
+    found = pc.sweep("ofa_mobilenet_v3", random=30, seed=2, resolution=range(128, 225, 4), **CHOICES)
     for row in range(len(found)):
         point = found.point(row)
         lists = [[point[f"{name}[{i}]"] for i in range(length)] for name, length in LENGTHS]

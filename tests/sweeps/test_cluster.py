@@ -159,6 +159,7 @@ def slow(tmp_path):
     sys.modules.pop(registry.pop("slow").__module__)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a signal that ends a process at once")
 def test_every_row_is_there_once_when_a_worker_is_killed(cluster, slow):
     """Twelve windows, four of them under way: after the first is here, both workers count or hold others."""
@@ -174,6 +175,7 @@ def test_every_row_is_there_once_when_a_worker_is_killed(cluster, slow):
     assert rows == list(range(1, 25))
 
 
+@pytest.mark.full
 def test_a_missing_scheduler_is_one_error():
     """Nothing else is printed, neither at once nor when the process ends."""
     done = subprocess.run([sys.executable, "-c", QUIET, "tcp://127.0.0.1:1"], capture_output=True, text=True)

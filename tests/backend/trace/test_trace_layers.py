@@ -46,7 +46,10 @@ def test_a_gradient_is_two_more_for_each_contraction(layer, shapes):
 
 @pytest.mark.parametrize(
     "spec, forward, both, params",
-    [("mobilenet_v2", 300_774_272, 891_484_800, 3_504_872), ("resnet:50", 4_089_184_256, 12_149_538_816, 25_557_032)],
+    [
+        ("mobilenet_v2", 300_774_272, 891_484_800, 3_504_872),
+        pytest.param("resnet:50", 4_089_184_256, 12_149_538_816, 25_557_032, marks=pytest.mark.full),
+    ],
 )
 def test_whole_networks(spec, forward, both, params):
     graph = load(spec).graph()

@@ -384,6 +384,7 @@ def test_in_bounds_equals_xla():
         assert 2 * in_bounds_macs(trace(function, x, w)) == xla_flops(function, x, w)
 
 
+@pytest.mark.full
 def test_in_bounds_equals_xla_on_gradients():
     draw = random.Random(6)
     for _ in range(30):

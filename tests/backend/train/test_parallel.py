@@ -80,6 +80,7 @@ def found():
     return json.loads(done.stdout)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["mlp", "convnet", "frozen"])
 def test_eight_devices_train_as_one(found, name):
     one, eight = found[f"{name} 1"], found[f"{name} 8"]

@@ -97,6 +97,7 @@ def test_from_python(pair):
     assert first["reduction"] == [4 * (5 * 4 + 4 + 2 * 4 + 4 * 3 + 3 + 1 + 5 * 4)] * 2
 
 
+@pytest.mark.full
 def test_the_command_resumes_what_one_process_started(pair, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     generator = numpy.random.default_rng(1)
