@@ -149,6 +149,7 @@ def test_trips():
         trips(["3", "a=4"])
 
 
+@pytest.mark.full
 def test_as_a_process(run):
     environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-m", "paramcount", "trace", "my_model:forward", "--args", "f32[9,4]", "i32[8]"]

@@ -268,6 +268,7 @@ def test_the_command_says_at_once_what_cannot_be_divided(tmp_path, capsys, optio
     assert said in err and out == ""
 
 
+@pytest.mark.full
 def test_the_command_leaves_out_a_shorter_last_batch(tmp_path):
     numpy.savez(tmp_path / "data.npz", x_train=numpy.zeros((7, 784), "uint8"), y_train=numpy.array([3] * 7))
     path = str(tmp_path / "data.npz")
