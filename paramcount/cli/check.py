@@ -57,8 +57,8 @@ def check(options: Namespace, limits: Sequence[Limit]) -> Problems:
     """The problems of all specs that the options name; warnings are printed."""
     from paramcount.cost.problems import Problems, errors_of, problems_of, problems_of_saved
     from paramcount.cost.saved import ENDING
-    from paramcount.language.load import fresh_syntax, locate, shown_path
-    from paramcount.language.yaml.source import is_saved, read_bytes, read_source
+    from paramcount.language.load import fresh_syntax, locate
+    from paramcount.language.yaml.source import is_saved, read_bytes, read_source, shown_path
 
     found: list[Problem] = []
     told: set[str] = set()  # warnings, which variants may have in common

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from paramcount.errors import Position, SpecError, quote
 from paramcount.errors.suggest import did_you_mean, nearest
@@ -34,6 +35,7 @@ from paramcount.language.variables import undeclared
 from paramcount.language.written import Template, read_template
 from paramcount.language.yaml.nodes import Mapping, Node, Sequence
 from paramcount.language.yaml.reader import read_text
+from paramcount.language.yaml.source import read_source, shown_path
 
 KEYS = [
     "name",
@@ -101,6 +103,15 @@ class SpecSyntax:
 def fresh_syntax(text: str, file: str) -> SpecSyntax:
     """A spec's text as read now."""
     return read_spec(read_text(text, file), file)
+
+
+known_syntax = lru_cache(maxsize=128)(fresh_syntax)  # which holds all shipped specs, so that they are read once
+
+
+def file_syntax(path: str) -> SpecSyntax:
+    """A spec's file as read; the same text is read once, unless it includes files, which may have changed."""
+    text, shown = read_source(path), shown_path(path)
+    return (fresh_syntax if "include" in text else known_syntax)(text, shown)
 
 
 def read_spec(root: Node, path: str) -> SpecSyntax:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 from paramcount.errors import SpecError, quote
@@ -15,11 +14,11 @@ from paramcount.language.address import own_settings, with_own
 from paramcount.language.bindings import Bindings
 from paramcount.language.expect import Expectation, Limit
 from paramcount.language.items import bind
-from paramcount.language.language import SpecSyntax, fresh_syntax
+from paramcount.language.language import SpecSyntax, file_syntax, fresh_syntax
 from paramcount.language.variables import all_variables, given_value, undeclared, variable_values
 from paramcount.language.yaml.nodes import Node
 from paramcount.language.yaml.reader import read_text
-from paramcount.language.yaml.source import FOLDERS, read_source, shipped_specs
+from paramcount.language.yaml.source import FOLDERS, shipped_specs
 from paramcount.layers.arguments import argument, file_path
 from paramcount.layers.fields import Text
 
@@ -113,12 +112,7 @@ def expanded(network: Loaded) -> Loaded:
 def syntax_of(path: str) -> tuple[SpecSyntax, str | None]:
     """A spec by its name, as read, and the variant behind its colon."""
     file, variant = locate(file_path("a spec", path))
-    text, shown = read_source(file), shown_path(file)
-    read = fresh_syntax if "include" in text else known_syntax  # an included file may have changed
-    return read(text, shown), variant
-
-
-known_syntax = lru_cache(maxsize=128)(fresh_syntax)  # which holds all shipped specs, so that they are read once
+    return file_syntax(file), variant
 
 
 def chosen_variables(syntax: SpecSyntax, variant: str | None) -> dict[str, Node]:
@@ -186,12 +180,3 @@ def every_variant(syntax: SpecSyntax) -> list[str | None]:
     """The names of a spec's variants, after None for the base if that is none of them."""
     same = any(not settings and name not in syntax.expect for name, settings in syntax.variants.items())
     return [*([] if same else [None]), *syntax.variants]
-
-
-def shown_path(file: str) -> str:
-    """A path as the user would write it: relative where that is shorter."""
-    try:
-        relative = os.path.relpath(file)
-    except (ValueError, OSError):  # on another drive; the working directory was deleted
-        return file
-    return relative if len(relative) < len(file) else file

@@ -9,8 +9,8 @@ from functools import cache
 
 from paramcount.errors import ArgumentError, ParamcountError, quote
 from paramcount.errors.suggest import bare, nearest
-from paramcount.language.language import SpecSyntax, fresh_syntax
-from paramcount.language.yaml.source import FOLDERS, read_source, shipped_specs, specs_in
+from paramcount.language.language import SpecSyntax, file_syntax
+from paramcount.language.yaml.source import FOLDERS, shipped_specs, specs_in
 
 SEPARATORS = r"[-_/:. ]+"
 OTHERWISE = "`paramcount list` shows the shipped specs"
@@ -153,4 +153,4 @@ def variants_of(spec: str) -> list[str]:
 def syntax_of(spec: str) -> SpecSyntax:
     """A shipped spec by its name, or a file, as read."""
     file = next(filter(os.path.isfile, (os.path.join(folder, f"{spec}.yaml") for folder in FOLDERS)), spec)
-    return fresh_syntax(read_source(file), file)
+    return file_syntax(file)

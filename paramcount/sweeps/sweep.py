@@ -12,9 +12,9 @@ from paramcount.errors import ArgumentError
 from paramcount.graph.network import Network
 from paramcount.language.address import own_settings, with_own
 from paramcount.language.language import SpecSyntax
-from paramcount.language.load import fresh_syntax, locate, shown_path
+from paramcount.language.load import fresh_syntax, locate
 from paramcount.language.variables import all_variables
-from paramcount.language.yaml.source import read_source
+from paramcount.language.yaml.source import read_source, shown_path
 from paramcount.layers.arguments import argument, file_path, whole_argument
 from paramcount.layers.fields import Text
 from paramcount.layers.layer import Item

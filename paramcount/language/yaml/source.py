@@ -117,6 +117,15 @@ def absolute(path: str) -> str:
         raise SpecError(f"{quote(path)} is in a working directory that was deleted", hint=hint) from None
 
 
+def shown_path(file: str) -> str:
+    """A path as the user would write it: relative where that is shorter."""
+    try:
+        relative = os.path.relpath(file)
+    except (ValueError, OSError):  # on another drive; the working directory was deleted
+        return file
+    return relative if len(relative) < len(file) else file
+
+
 def shipped_specs() -> list[str]:
     """The names of the specs that come with the package."""
     for folder in FOLDERS:
