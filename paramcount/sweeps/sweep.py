@@ -12,9 +12,8 @@ from paramcount.errors import ArgumentError
 from paramcount.graph.network import Network
 from paramcount.language.address import own_settings, with_own
 from paramcount.language.language import SpecSyntax
-from paramcount.language.load import fresh_syntax, locate
+from paramcount.language.load import syntax_of
 from paramcount.language.variables import all_variables
-from paramcount.language.yaml.source import read_source, shown_path
 from paramcount.layers.arguments import argument, file_path, whole_argument
 from paramcount.layers.fields import Text
 from paramcount.layers.layer import Item
@@ -79,8 +78,7 @@ def space_of(
     if not isinstance(spec, SpecSyntax):
         path, own = own_settings(file_path("a spec", spec))
         variables = with_own(own, variables)
-        file, given = locate(path)
-        spec = fresh_syntax(read_source(file), shown_path(file))
+        spec, given = syntax_of(path)
         variant = variant if variant is not None else given
     return Space(spec, variant, variables, paired, random, seed)
 
