@@ -48,7 +48,7 @@ def run(arguments: list[str]) -> int:
     comparison = Comparison(tuple(names), tuple(sides))
     settings = f"set in all: {', '.join(options.set)}" if options.set else ""
     sheet = comparison.sheet(options.depth, options.columns, bool(options.changed)).saying(settings)
-    show(sheet, options, warnings=[warning for side in sides for warning in side.warnings])
+    show(sheet, options, warnings=comparison.warnings)
     return int(options.fail_on_change and not comparison.equal)
 
 

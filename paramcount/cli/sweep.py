@@ -34,6 +34,7 @@ examples:
   paramcount sweep resnet "depths[*]=2:12" --random 10000 --output resnets.csv
 """
 ROWS = 10
+OTHERS = (".parquet", *PLOTS)  # endings of files besides those of formats
 
 
 def run(arguments: list[str]) -> int:
@@ -101,15 +102,15 @@ def say_what_is_missing(shown: int, selection: Selection) -> None:
 
 def output(text: str) -> str:
     """A file whose ending says what is written to it."""
-    return output_file(text, ".parquet", *PLOTS)
+    return output_file(text, *OTHERS)
 
 
 def sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """The files for what is shown, for all rows, and for plots."""
     tables, rows, plots = [], [], []
     for path in paths:
-        form = format_of(path, ".parquet", *PLOTS)
-        if form is None and path.lower().endswith(PLOTS):
+        form = format_of(path, *OTHERS)
+        if path.lower().endswith(PLOTS):
             plots.append(path)
         elif form in (None, "csv", "json"):
             rows.append(path)

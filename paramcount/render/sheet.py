@@ -73,11 +73,11 @@ class Heading(NamedTuple):
 class Sheet(NamedTuple):
     """A table with a value, or None, for each heading in each row, and what stands around it.
 
-    `totals` are lines of a label, a whole number and how it is written in its unit; `below` are lines of text, where
-    an empty line begins a paragraph, and one that begins with CODE is shown as it is written. `data` returns the whole
+    `totals` are lines of a label, a whole number and how it is written in its unit; `below` are lines of text, where an
+    empty line begins a paragraph, and one that begins with CODE is shown as it is written. `data` returns the whole
     result as plain values, for JSON. If the rows are a tree, `levels` has the depth of each, from 0. `footer` is the
-    row of the totals of the columns, for formats that list no totals below. `above` is a smaller sheet that stands
-    before the rows, and `summary` says what the rows are, for formats that fold them away.
+    row of the totals of the columns, which a terminal does not show, since the totals stand below. `above` is a smaller
+    sheet that stands before the rows, and `summary` says what the rows are, for formats that fold them away.
     """
 
     title: str
