@@ -9,6 +9,7 @@ import yaml
 from paramcount.cli.main import main
 from paramcount.cost.count import count
 from paramcount.cost.zoo import zoo
+from paramcount.language import language
 from paramcount.language import load as loading
 from paramcount.render.table import render
 
@@ -61,8 +62,8 @@ def test_a_word_chooses(word, found):
 
 def test_a_file_is_read_once_and_only_what_is_chosen_is_expanded(monkeypatch):
     read, expanded = [], []
-    source, graph = loading.read_source, loading.Loaded.graph
-    monkeypatch.setattr(loading, "read_source", lambda path: read.append(path) or source(path))
+    source, graph = language.read_source, loading.Loaded.graph
+    monkeypatch.setattr(language, "read_source", lambda path: read.append(path) or source(path))
     monkeypatch.setattr(
         loading.Loaded, "graph", lambda self, **mode: expanded.append(self.variant) or graph(self, **mode)
     )
